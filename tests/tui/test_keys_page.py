@@ -1,0 +1,22 @@
+"""The page of keys in docs is the one made of the tables of keys."""
+
+from pathlib import Path
+
+from tui.help import KEY_TABLES
+from tui.keys_page import markdown
+
+DOCS = Path(__file__).parents[2] / "docs" / "keys.md"
+
+
+def test_the_page_in_docs_is_up_to_date():
+    assert DOCS.read_text(encoding="utf-8") == markdown(), "python -m tui.keys_page > docs/keys.md"
+
+
+def test_every_key_of_every_page_has_a_row_with_a_sentence():
+    rows = [line.strip("| ").split(" | ", 1) for line in markdown().splitlines() if line.startswith("| `")]
+    assert [row[1] for row in rows] == [
+        key.help
+        for table in KEY_TABLES
+        for key in sorted(table, key=lambda one: ["Look", "Order", "Do", "Move", "Program"].index(one.section))
+    ]
+    assert all(len(row) == 2 and row[1].endswith(".") for row in rows)
