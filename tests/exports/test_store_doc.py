@@ -1,4 +1,4 @@
-"""docs/store.md: its queries run, and what it names is there."""
+"""docs/store.md names what is there; the examples of docs/exporting.md run on a real store and its exports."""
 
 import re
 import sqlite3
@@ -14,7 +14,9 @@ from probes.store.read.reader import StoreReader
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 
-DOC = (Path(__file__).parents[2] / "docs" / "store.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+DOC = (DOCS / "store.md").read_text(encoding="utf-8")
+READING = (DOCS / "exporting.md").read_text(encoding="utf-8")
 NOON = epoch_ms("2026-11-20T12:00:00.000Z")
 SAMPLES = [
     sample(started_at=NOON, connection="warm", ttft_ms=100.0, gap_max_ms=7.0, trusted=True),
@@ -26,7 +28,7 @@ SAMPLES = [
 
 
 def queries(language):
-    return re.findall(rf"```{language}\n(.*?)```", DOC, re.DOTALL)
+    return re.findall(rf"```{language}\n(.*?)```", READING, re.DOTALL)
 
 
 @pytest.fixture
@@ -68,3 +70,19 @@ def test_what_is_named_is_there(store):
     there = {name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
     assert {"samples", "samples_by_minute", "sample", "rollup", "lane"} <= named <= there
     assert {name for name in there if name.startswith("samples")} <= named
+
+
+def test_the_example_for_pandas_runs(path, tmp_path, monkeypatch, capsys):
+    import pandas as pd
+
+    monkeypatch.chdir(tmp_path)
+    with StoreReader(url_of(path)) as reader:
+        export(reader, tmp_path / "day.csv", format="csv")
+        export(reader, tmp_path / "week.parquet", format="parquet")
+    [example] = queries("python")
+    exec(example, {})
+    printed = capsys.readouterr().out
+    assert "sim/model warm" in " ".join(printed.split())
+    assert re.search(r"200\.0\s+290\.0", printed)
+    assert 'pd.read_parquet("week.parquet")' in READING
+    assert str(pd.read_parquet("week.parquet")["started_at"].dtype).startswith("datetime64")
