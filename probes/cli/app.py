@@ -167,18 +167,48 @@ def probe(
         str | None, typer.Option("--group", metavar="NAME", help="The endpoints of a group, ranked at the end.")
     ] = None,
     count: Annotated[int, typer.Option("--count", min=1, help="Probes of each endpoint.")] = 1,
+    url: Annotated[
+        str | None, typer.Option("--url", metavar="URL", help="An API, without any configuration; with --model.")
+    ] = None,
+    provider: Annotated[
+        str | None, typer.Option("--provider", metavar="NAME", help="One of inftop providers, likewise.")
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model to ask there.")] = None,
+    dialect: Annotated[
+        str | None, typer.Option("--dialect", metavar="NAME", help="What is spoken there, where it is not known.")
+    ] = None,
+    key_env: Annotated[
+        str | None,
+        typer.Option("--key-env", metavar="NAME", help="The name of its key, if not the provider's; none: no key."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Probe endpoints once, now, one at a time.
 
-    Nothing is stored. With --json, one object per sample and line, and no ranking. Exit code 1 where a sample is not
-    ok.
+    Of the configuration, or with --url or --provider any other, and then no configuration is read. Nothing is stored.
+    With --json, one object per sample and line, and no ranking. Exit code 1 where a sample is not ok.
     """
-    if names and group is not None:
-        raise typer.BadParameter("name endpoints or a group, not both")
-    from probes.cli.commands.probe import probe
+    from probes.cli.commands.probe import probe, probe_given
 
-    if not probe(ctx.obj, names or [], group=group, count=count, as_json=as_json):
+    if url is not None or provider is not None:
+        if names or group is not None:
+            raise typer.BadParameter("name endpoints of the configuration, or --url or --provider, not both")
+        if ctx.obj is not None:
+            raise typer.BadParameter("with --url or --provider no configuration is read", param_hint="--config")
+        if model is None:
+            raise typer.BadParameter("is needed with --url or --provider (inftop models)", param_hint="--model")
+        from probes.config.given_endpoint import given_endpoint
+
+        endpoint = given_endpoint(model=model, provider=provider, url=url, dialect=dialect, key=key_env)
+        all_ok = probe_given(endpoint, count=count, as_json=as_json)
+    else:
+        for option, value in (("--model", model), ("--dialect", dialect), ("--key-env", key_env)):
+            if value is not None:
+                raise typer.BadParameter("needs --url or --provider", param_hint=option)
+        if names and group is not None:
+            raise typer.BadParameter("name endpoints or a group, not both")
+        all_ok = probe(ctx.obj, names or [], group=group, count=count, as_json=as_json)
+    if not all_ok:
         raise typer.Exit(ExitCode.NOT_OK)
 
 

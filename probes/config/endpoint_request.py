@@ -104,6 +104,15 @@ def _query_value(value: object) -> str:
     return held
 
 
+def request_path(path: str, paths: Mapping[str, str]) -> tuple[str, str | None]:
+    """What of a URL's path is that of a request, and the dialect whose it is; "" and None where nothing is.
+
+    ``paths`` are what every dialect adds to its base URL. Of several that match, the longest is meant.
+    """
+    ends = [(found[0], name) for name, template in paths.items() if (found := _end_of(path, template))]
+    return max(ends, key=lambda one: len(one[0]), default=("", None))
+
+
 def _own_end(path: str, dialect: str, paths: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """The end of a URL's path that a dialect adds itself, and what it says of the endpoint's options; else nothing.
 

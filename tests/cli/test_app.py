@@ -485,3 +485,29 @@ def test_check_and_keys_show_where_keys_come_from_and_go_and_run_nothing(run, tm
     for command in (["check"], ["check", "--json"], ["keys", "list"], ["providers"]):
         assert "planted-Zq7h" not in "".join(map(str, run("--config", str(path), *command)))
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["--url", "http://127.0.0.1:9/v1"], "--model"),
+        (["--provider", "groq", "--model", "m", "name"], "not both"),
+        (["--provider", "groq", "--model", "m", "--group", "g"], "not both"),
+        (["--model", "m"], "--model"),
+        (["--dialect", "ollama"], "--dialect"),
+        (["--key-env", "MY_KEY"], "--key-env"),
+    ],
+)
+def test_options_of_a_probe_without_a_configuration_that_do_not_fit_together(run, words, option):
+    code, out, err = run("probe", *words)
+    assert (code, out) == (2, "")
+    assert option in err
+
+
+def test_a_probe_without_a_configuration_and_one_that_is_named_do_not_fit_together(run, config):
+    code, _, err = run("--config", config(), "probe", "--provider", "groq", "--model", "m")
+    assert code == 2
+    assert "--config" in err
+    code, out, _ = run("probe", "--provider", "groq", "--model", "m")
+    assert code == 1
+    assert "no_key" in out

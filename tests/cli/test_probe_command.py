@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import sys
 
@@ -15,6 +16,7 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
 from tests.servers.raw_server import Client, serving
+from tui.launch import engine_environment
 
 SLOW = Behaviour(output_tokens=Constant(12), tokens_per_s=Constant(400), ttft_ms=Constant(60))
 FAST = Behaviour(output_tokens=Constant(12), tokens_per_s=Constant(2000), ttft_ms=Constant(2))
@@ -62,6 +64,36 @@ async def test_json_of_a_group_holds_samples_only_and_all_of_them_warm(path, cap
     assert await asyncio.to_thread(probe, path, [], group="twins", count=1, as_json=True)
     samples = [json.loads(one) for one in capsys.readouterr().out.splitlines()]
     assert [(one["endpoint"], one["connection"]) for one in samples] == [("a", "warm"), ("b", "warm")]
+
+
+async def test_what_is_measured_is_the_connection_that_is_configured_and_the_vantage_too(path, capsys):
+    path.write_text(
+        '[store]\nvantage = "attic"\n' + path.read_text().replace('name = "c"', 'name = "c"\nconnection = "cold"')
+    )
+    assert await asyncio.to_thread(probe, path, ["a", "c"], group=None, count=2, as_json=True)
+    samples = [json.loads(one) for one in capsys.readouterr().out.splitlines()]
+    assert [(one["endpoint"], one["connection"]) for one in samples] == [
+        ("a", "warm"), ("a", "warm"), ("c", "cold"), ("c", "cold"),
+    ]  # fmt: skip
+    assert {one["vantage"] for one in samples} == {"attic"}
+    assert await asyncio.to_thread(probe, path, ["c"], group=None, count=1, as_json=False)
+    assert capsys.readouterr().out.split()[1:4] == ["c", "ok", "cold"]
+
+
+async def test_without_any_file_an_api_is_probed(monkeypatch, tmp_path):
+    monkeypatch.setenv("INFTOP_CONFIG", str(tmp_path / "no such file"))
+    (tmp_path / "config.toml").write_text("[broken")
+    async with Simulator({"fast": FAST}) as simulator:
+        for words in ([f"{simulator.url}/chat/completions"], [simulator.url, "--provider", "vllm"]):
+            command = (sys.executable, "-m", "probes", "probe", "--model", "fast", "--json", "--url", *words)
+            process = await asyncio.create_subprocess_exec(
+                *command, cwd=tmp_path, env=engine_environment(os.environ),
+                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            )  # fmt: skip
+            out, err = await process.communicate()
+            assert process.returncode == 0, err
+            sample = json.loads(out)
+            assert (sample["outcome"], sample["model"], sample["connection"]) == ("ok", "fast", "warm")
 
 
 async def test_warm_and_cold_in_turn_begin_with_a_warm_one(path, capsys):

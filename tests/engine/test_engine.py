@@ -335,7 +335,7 @@ async def test_probe_prints_one_object_per_sample_and_tells_by_its_exit_code(tmp
             out, errors = await one.process.communicate()
     samples = [Sample.from_json(json.loads(line)) for line in out.splitlines()]
     assert one.process.returncode == 0, errors
-    assert [each.connection for each in samples] == ["cold", "warm", "warm"]
+    assert [each.connection for each in samples] == ["warm", "warm", "warm"]
     assert not (tmp_path / "history.db").exists()
 
 

@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from probes.cli.output.ranking import ranking, ranking_table
 from probes.cli.output.sample_lines import sample_line
 from probes.config.file import find_config
-from probes.config.load import load
+from probes.config.load import DEFAULT_VANTAGE, load
 from probes.config.select import choose, in_group
 from probes.endpoint import Endpoint
 from probes.engine.key_finder import KeyFinder
@@ -33,21 +33,29 @@ has been noticed by then, and the next probe opens a connection instead of losin
 def probe(config: Path | None, names: Sequence[str], *, group: str | None, count: int, as_json: bool) -> bool:
     """Probe the named endpoints, those of a group, or all enabled ones, ``count`` times. Returns whether all were ok.
 
-    One at a time, so that endpoints do not measure each other. A group's endpoints are ranked at the end, and since one
-    cold sample would not compare with the warm ones, warm connections are opened ahead. Raises ConfigError,
-    UnknownEndpoint and UnknownGroup.
+    One at a time, so that endpoints do not measure each other. A group's endpoints are ranked at the end. Raises
+    ConfigError, UnknownEndpoint and UnknownGroup.
     """
-    known = load(find_config(config)).endpoints
-    endpoints = choose(known, names) if group is None else in_group(known, group)
-    samples = event_loop.run(_probe(endpoints, count, ahead=group is not None, as_json=as_json))
+    loaded = load(find_config(config))
+    endpoints = choose(loaded.endpoints, names) if group is None else in_group(loaded.endpoints, group)
+    samples = event_loop.run(_probe(endpoints, count, vantage=loaded.vantage, as_json=as_json))
     if group is not None and not as_json:
         table = ranking_table(ranking((one, samples[one.name]) for one in endpoints))
         print("\n".join(["", f"{line(group)}, by median TTFT", *table]))  # noqa: T201
+    return _all_ok(samples)
+
+
+def probe_given(endpoint: Endpoint, *, count: int, as_json: bool) -> bool:
+    """Probe an endpoint that no configuration has, ``count`` times. Returns whether all were ok."""
+    return _all_ok(event_loop.run(_probe([endpoint], count, vantage=DEFAULT_VANTAGE, as_json=as_json)))
+
+
+def _all_ok(samples: Mapping[str, Sequence[Sample]]) -> bool:
     return all(one.outcome is Outcome.OK for of_one in samples.values() for one in of_one)
 
 
-async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_json: bool) -> dict[str, list[Sample]]:
-    """The samples of every endpoint by its name, printed as they come; ``ahead``: connections are opened before."""
+async def _probe(endpoints: Sequence[Endpoint], count: int, *, vantage: str, as_json: bool) -> dict[str, list[Sample]]:
+    """The samples of every endpoint by its name, printed as they come."""
     contexts, keys = TlsContexts(), KeyFinder()
     width = max((len(one.name) for one in endpoints), default=8)
     samples: dict[str, list[Sample]] = {one.name: [] for one in endpoints}
@@ -57,12 +65,16 @@ async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_j
         for endpoint in endpoints:
             dialect, transport = load_dialect(endpoint.dialect), transport_of(endpoint, contexts)
             prober = Prober(
-                endpoint, dialect, transport, cold_transport_of(endpoint, contexts), noise_monitor=noise_monitor
+                endpoint,
+                dialect,
+                transport,
+                cold_transport_of(endpoint, contexts),
+                vantage=vantage,
+                noise_monitor=noise_monitor,
             )
-            opened = ahead or endpoint.connection == "both"  # its first probe is to be a warm one
             for number in range(count):
                 await asyncio.sleep(SETTLE_S if number else 0)
-                sample = await _probe_once(prober, keys, ahead=opened)
+                sample = await _probe_once(prober, keys, vantage)
                 samples[endpoint.name].append(sample)
                 print(json.dumps(sample.to_json()) if as_json else sample_line(sample, width), flush=True)  # noqa: T201
                 if _is_interrupted():
@@ -79,14 +91,14 @@ def _is_interrupted() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-async def _probe_once(prober: Prober, keys: KeyFinder, *, ahead: bool) -> Sample:
+async def _probe_once(prober: Prober, keys: KeyFinder, vantage: str) -> Sample:
+    """One sample, of the connection that the endpoint is configured for: one to be warm is opened before it."""
     endpoint = prober.endpoint
     try:
         credentials = await keys.find(endpoint)
     except KeyMissing as missing:
-        return unmeasured_sample(endpoint, Outcome.NO_KEY, str(missing))
-    if ahead:
-        await prober.prepare(credentials)
+        return unmeasured_sample(endpoint, Outcome.NO_KEY, str(missing), vantage=vantage)
+    await prober.prepare(credentials)
     sample = (await prober.probe(credentials)).sample
     if sample.outcome is Outcome.AUTH:
         keys.forget(endpoint)

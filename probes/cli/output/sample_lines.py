@@ -28,13 +28,14 @@ MEDIAN_OF = 10_000
 
 
 def sample_line(sample: Sample, width: int) -> str:
-    """Time, endpoint, outcome, TTFT and tokens/s; ``width`` is the longest endpoint name's."""
+    """Time, endpoint, outcome, connection, TTFT and tokens/s; ``width`` is the longest endpoint name's."""
     at = datetime.fromtimestamp(sample.started_at / 1000, UTC).astimezone()
     ttft = f"{sample.ttft_ms:,.1f} ms" if sample.ttft_ms is not None else "–"
     speed = f"{sample.tokens_per_s:,.1f} tokens/s" if sample.tokens_per_s is not None else "–"
     basis = "tokens/s of the answer alone" if sample.speed_basis == "answer" else None
     detail = "; ".join(words for words in (basis, sample.outcome_detail) if words)
-    text = f"{at:%H:%M:%S}  {sample.endpoint:<{width}}  {sample.outcome:<12}  {ttft:>12}  {speed:>18}"
+    outcome = f"{sample.outcome:<12}  {sample.connection or '–':<4}"
+    text = f"{at:%H:%M:%S}  {sample.endpoint:<{width}}  {outcome}  {ttft:>12}  {speed:>18}"
     return f"{text}  {detail}" if detail else text
 
 
