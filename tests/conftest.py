@@ -96,7 +96,7 @@ def homes(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def a_machine_of_its_own(monkeypatch, homes):
     for name in os.environ:
-        if name.endswith("_API_KEY") or name.startswith("INFTOP_") or name in SIZE:
+        if name.endswith(("_API_KEY", "_BASE_URL")) or name.startswith("INFTOP_") or name in {*SIZE, "OLLAMA_HOST"}:
             monkeypatch.delenv(name)
     home = next(homes)
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):

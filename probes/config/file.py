@@ -30,14 +30,15 @@ class ConfigFile:
 
     @property
     def argument(self) -> tuple[str, ...]:
-        """What has a process of our own read the same file, and trust it no more than we do."""
-        return () if self.found == "here" else ("--config", str(self.path))
+        """What has a process of our own read the same file, for the same reason, and trust it no more than we do."""
+        return () if self.found in ("here", "shipped") else ("--config", str(self.path))
 
 
 def find_config(explicit: Path | None) -> ConfigFile:
     """The file to read: ``explicit`` (--config), else $INFTOP_CONFIG, else ./config.toml, else the user's, else ours.
 
-    The first two are taken at their word: where there is no such file, reading it says so.
+    The first two are taken at their word: where there is no such file, reading it says so. A ./config.toml that is the
+    shipped one, as it is in a checkout, says nothing that ours does not, and is passed over.
     """
     if explicit is not None:
         return ConfigFile(explicit)
@@ -46,7 +47,7 @@ def find_config(explicit: Path | None) -> ConfigFile:
     folder = config_folder()
     users = folder / FILE if folder else None
     here = Path(FILE)
-    if here.is_file() and not (users and users.is_file() and here.samefile(users)):
+    if here.is_file() and not (users and users.is_file() and here.samefile(users)) and not _is_shipped(here):
         return ConfigFile(here, "here")
     return ConfigFile(users, "user") if users and users.is_file() else shipped()
 
@@ -55,6 +56,15 @@ def shipped() -> ConfigFile:
     """The configuration that comes with inftop: in the package of a wheel, beside the package in a checkout."""
     beside = Path(__file__).parent.parent
     return ConfigFile(beside / FILE if (beside / FILE).is_file() else beside.parent / FILE, "shipped")
+
+
+def _is_shipped(path: Path) -> bool:
+    """Whether a file is the shipped configuration, or a copy of it, to the byte."""
+    ours = shipped().path
+    try:
+        return path.stat().st_size == ours.stat().st_size and path.read_bytes() == ours.read_bytes()
+    except OSError:
+        return False
 
 
 class SmallFile(NamedTuple):

@@ -1,5 +1,6 @@
 """Loads a configuration: the file `config.toml` read strictly and resolved into endpoints."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from probes.budget.cap import Budget
 from probes.config import checks
 from probes.config.endpoints import ProbeSettings, read_endpoint, read_settings
 from probes.config.file import ConfigFile, shipped, why_no_commands
+from probes.config.first_start import at_base_urls_of
 from probes.config.screen import FixedOption, Option, read_screen
 from probes.config.table import Table, parse
 from probes.config_error import ConfigError, Problem
@@ -51,6 +53,8 @@ def load(file: ConfigFile | Path) -> Config:
     file = file if isinstance(file, ConfigFile) else ConfigFile(file)
     path, name, problems = file.path, str(file.path), list[Problem]()
     values, text, status = parse(path)
+    if file.found == "shipped":
+        values = at_base_urls_of(os.environ, values)
     no_commands = why_no_commands(file, status)
     top = Table(values, problems, name, no_commands=no_commands)
     store_url, vantage, stored_for = _store(top.table("store"))

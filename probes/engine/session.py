@@ -8,7 +8,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from probes import __version__
 from probes.budget.cap import DAY_MS, Budget, Ledger, midnight
 from probes.budget.charge import Spent, charge
 from probes.config.file import find_config
+from probes.config.first_start import first_endpoints
 from probes.config.load import DEFAULT_VANTAGE, load
 from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.endpoint import Endpoint
@@ -88,13 +89,17 @@ class Plan:
 
 
 @contextlib.asynccontextmanager
-async def open_plan(config: Path | None, *, demo: bool) -> AsyncIterator[Plan]:
+async def open_plan(config: Path | None, *, demo: bool, with_keys: bool = False) -> AsyncIterator[Plan]:
     """The plan of a configuration (found where none is named), or of a demo. Raises ConfigError.
 
+    ``with_keys``: of the shipped configuration only endpoints whose key is found, where any is.
     A demo's providers are simulated on this machine, without caps, and its store is deleted when the demo ends.
     """
     if not demo:
-        read = load(find_config(config))
+        file = find_config(config)
+        read = load(file)
+        if with_keys and file.found == "shipped":
+            read = replace(read, endpoints=await asyncio.to_thread(first_endpoints, read.endpoints))
         url = read.store_url or default_url()
         yield Plan(
             read.endpoints,

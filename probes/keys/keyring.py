@@ -21,9 +21,9 @@ class KeyringMissing(Exception):  # noqa: N818  # a state of the machine, not a 
         super().__init__(f"{why}; keys in environment variables work without a keyring")
 
 
-def read(name: str) -> Secret | None:
-    """The key of that name, or None. Raises KeyringMissing."""
-    value = _ask(lambda keyring: keyring.get_password(SERVICE, name), READ_LIMIT_S)
+def read(name: str, within_s: float | None = None) -> Secret | None:
+    """The key of that name, or None. Raises KeyringMissing, also after ``within_s`` seconds (`READ_LIMIT_S`)."""
+    value = _ask(lambda keyring: keyring.get_password(SERVICE, name), READ_LIMIT_S if within_s is None else within_s)
     return Secret(value) if value and flaw(value) is None else None
 
 

@@ -70,8 +70,8 @@ class KeySources:
         return min(present, key=lambda one: one[1] == "keyring", default=None)
 
 
-def find_sources(names: Iterable[str]) -> KeySources:
-    """Look every key up. A keyring that failed once is not asked again: it may take seconds each time."""
+def find_sources(names: Iterable[str], within_s: float | None = None) -> KeySources:
+    """Look every key up. A keyring that failed once, or took longer than ``within_s``, is not asked again."""
     found: dict[str, Source] = {}
     problem: str | None = None
     for name in names:
@@ -79,7 +79,7 @@ def find_sources(names: Iterable[str]) -> KeySources:
             found[name] = "environment"
         elif problem is None:
             try:
-                if keyring_store.read(name):
+                if keyring_store.read(name, within_s):
                     found[name] = "keyring"
             except keyring_store.KeyringMissing as missing:
                 problem = str(missing)

@@ -1,6 +1,7 @@
 """``check``: shows where every endpoint of a configuration is, whether it has its key, and what it can cost."""
 
 import json
+import os
 import sys
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from probes.cli.commands.check_keys import EndpointKeys, endpoint_keys, warnings
 from probes.cli.commands.check_route import route_facts, route_notes, route_record
 from probes.cli.output.sample_lines import columns
 from probes.config.file import find_config
+from probes.config.first_start import base_urls_named
 from probes.config.load import Config, load
 from probes.endpoint import DEFAULT_REASONING, Endpoint
 from probes.keys.lookup import find_sources, flaw_in_environment
@@ -66,8 +68,9 @@ class Total:
 
 def check(config: Path | None, *, as_json: bool) -> None:
     """Print what a configuration would probe, and what that can cost. Raises ConfigError."""
-    loaded = load(find_config(config))
-    notes = route_notes(loaded.endpoints)
+    file = find_config(config)
+    loaded = load(file)
+    notes = [*route_notes(loaded.endpoints), *_base_url_notes(loaded, shipped=file.found == "shipped")]
     if any(one.aws_service for one in loaded.endpoints) and find_spec("botocore") is None:
         notes = [*notes, NO_BOTOCORE]
     names = dict.fromkeys(name for one in loaded.endpoints for name in one.key_names)
@@ -82,6 +85,20 @@ def check(config: Path | None, *, as_json: bool) -> None:
         print(f"note: {note}", file=sys.stderr)  # noqa: T201
     text = json.dumps(_record(loaded, rows, total), indent=2) if as_json else "\n".join(_lines(loaded, rows, total))
     print(text)  # noqa: T201
+
+
+def _base_url_notes(config: Config, *, shipped: bool) -> list[str]:
+    """What the environment's base URLs do: they hold for the shipped configuration, and not for a file of one's own."""
+    named = base_urls_named(config.endpoints, os.environ)
+    if shipped:
+        return [f"{provider}: {url}, by the environment variable {name}" for provider, (name, url) in named.items()]
+    urls = {one.provider: one.base_url for one in config.endpoints}
+    return [
+        f"the environment variable {name} is not used for {provider}: this file is taken as it stands; "
+        f'in an endpoint: base_url = "{url}"'
+        for provider, (name, url) in named.items()
+        if urls[provider] != url
+    ]
 
 
 def _total(rows: list[EndpointCheck], budget: Budget) -> Total:

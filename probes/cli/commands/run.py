@@ -37,7 +37,7 @@ def run(config: Path | None, *, demo: bool, watching: bool) -> None:
 async def _run(config: Path | None, *, demo: bool, watching: bool) -> None:
     stop = asyncio.Event()
     with stop_on_signals(stop):
-        async with open_plan(config, demo=demo) as plan:
+        async with open_plan(config, demo=demo, with_keys=watching) as plan:
             await serve(plan, stop, watching=watching)
 
 
