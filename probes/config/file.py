@@ -68,10 +68,11 @@ def _is_shipped(path: Path) -> bool:
 
 
 class SmallFile(NamedTuple):
-    """A file that was read whole: its text, and the status of the very file that was open."""
+    """A file that was read whole: its text and bytes, and the status of the very file that was open."""
 
     text: str
     status: os.stat_result
+    raw: bytes
 
 
 def read_small_text(path: Path) -> str:
@@ -91,7 +92,7 @@ def read_small_file(path: Path) -> SmallFile:
     if len(raw) > SIZE_LIMIT:
         raise ValueError(f"longer than {SIZE_LIMIT >> 20} MB")
     try:
-        return SmallFile(raw.decode("utf-8-sig"), status)
+        return SmallFile(raw.decode("utf-8-sig"), status, raw)
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 text (byte {error.start})") from None
 

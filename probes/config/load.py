@@ -14,7 +14,7 @@ from probes.config.endpoints import ProbeSettings, read_endpoint, read_settings
 from probes.config.file import ConfigFile, shipped, why_no_commands
 from probes.config.first_start import at_base_urls_of
 from probes.config.screen import FixedOption, Option, read_screen
-from probes.config.table import Table, parse
+from probes.config.table import Table, parse, parse_text
 from probes.config_error import ConfigError, Problem
 from probes.diagnosis.reachability import DEFAULT_PLAN, SHORTEST_INTERVAL_S, ReachabilityPlan, origin_of
 from probes.endpoint import Endpoint
@@ -51,11 +51,24 @@ class Config:
 def load(file: ConfigFile | Path) -> Config:
     """The configuration of a file; a bare path is one that a person named. Raises ConfigError with all problems."""
     file = file if isinstance(file, ConfigFile) else ConfigFile(file)
-    path, name, problems = file.path, str(file.path), list[Problem]()
-    values, text, status = parse(path)
+    values, text, status = parse(file.path)
     if file.found == "shipped":
         values = at_base_urls_of(os.environ, values)
-    no_commands = why_no_commands(file, status)
+    return _resolved(file.path, values, text, why_no_commands(file, status))
+
+
+def load_text(text: str, file: ConfigFile, status: os.stat_result | None) -> Config:
+    """The configuration that a file would be with this text. Raises ConfigError with all problems.
+
+    ``status`` is that of the file as it is now, by which it may name commands or not; None where there is none yet.
+    """
+    no_commands = None if status is None else why_no_commands(file, status)
+    return _resolved(file.path, parse_text(text, file.path), text, no_commands)
+
+
+def _resolved(path: Path, values: dict[str, Any], text: str, no_commands: str | None) -> Config:
+    """The configuration of a parsed text; ``no_commands`` says why none are taken from it, None where they are."""
+    name, problems = str(path), list[Problem]()
     top = Table(values, problems, name, no_commands=no_commands)
     store_url, vantage, stored_for = _store(top.table("store"))
     budget = _budget(top.table("budget"))

@@ -31,15 +31,25 @@ def parse(path: Path) -> Parsed:
     """The TOML of a file. Raises ConfigError where it cannot be read or is not TOML."""
     try:
         read = read_small_file(path)
-        return Parsed(tomllib.loads(read.text), read.text, read.status)
-    except tomllib.TOMLDecodeError as error:
-        at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
-        number = f"line {at[1]}: " if at and at[1] else ""
-        what = f"{number}not TOML: {line(str(error).removesuffix(at[0] if at else ''))}"
     except ValueError as error:
         what = str(error)
     except OSError as error:
         what = f"cannot be read: {error.strerror or error}"
+    else:
+        return Parsed(parse_text(read.text, path), read.text, read.status)
+    raise ConfigError((Problem(str(path), "", what),))
+
+
+def parse_text(text: str, path: Path) -> dict[str, Any]:
+    """The TOML of a text that a file holds, or is to hold. Raises ConfigError where it is not TOML."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
+        number = f"line {at[1]}: " if at and at[1] else ""
+        what = f"{number}not TOML: {line(str(error).removesuffix(at[0] if at else ''))}"
+    except RecursionError:
+        what = "not TOML: nested too deeply"
     raise ConfigError((Problem(str(path), "", what),))
 
 

@@ -1,0 +1,201 @@
+"""The file around the text: which configuration is edited, and how a new text takes its place, whole or not at all."""
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from probes.config.edit.endpoints import with_changes
+from probes.config.edit.starter import starter_text
+from probes.config.file import FILE, ConfigFile, SmallFile, read_small_file
+from probes.config.load import Config, load, load_text
+from probes.config_error import ConfigError, Problem
+from probes.user_folders import config_folder
+
+LOCK_WAIT_S: Final = 10.0
+"""How long another process that is just writing the same file is waited for."""
+
+_BOM: Final = b"\xef\xbb\xbf"
+_NEW_MODE: Final = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class EditableConfig:
+    """The text of a configuration, and the file that an edited one is written to.
+
+    ``file`` is that file, ``text`` what to edit. ``replaces`` is the file as it was read, None where there is none yet:
+    then the text is a beginning.
+    """
+
+    file: ConfigFile
+    text: str
+    replaces: SmallFile | None
+
+    @property
+    def path(self) -> Path:
+        """The path of the file that is written."""
+        return self.file.path
+
+
+class ChangedMeanwhile(Exception):  # noqa: N818  # reads as what it says
+    """The file is not what it was when it was read; nothing was written."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} was changed meanwhile; nothing was written, please do it again")
+
+
+def open_for_edit(file: ConfigFile, watched: Collection[str] = ()) -> EditableConfig:
+    """What to edit where ``file`` is in effect. Raises ConfigError where it cannot be read or edited.
+
+    The shipped configuration is never written to: the user's own file begins in its place, as the short starter with
+    those of its endpoints that are ``watched``, by name. Any other file is edited where it is.
+    """
+    if file.found != "shipped":
+        read = _read(file.path)
+        if read is None:
+            raise _problem(file.path, "cannot be read: there is no such file")
+        return EditableConfig(file, read.text, read)
+    folder = config_folder()
+    if folder is None:
+        raise _problem(file.path, "is never changed, and there is no home folder for one of your own: set HOME")
+    users = ConfigFile(folder / FILE, "user")
+    read = _read(users.path)
+    if read is not None:  # it was made since the shipped one was found
+        return EditableConfig(users, read.text, read)
+    return EditableConfig(users, _beginning(file, watched), None)
+
+
+def checked(editable: EditableConfig, text: str) -> Config:
+    """What the configuration would be with a new text. Raises ConfigError with all problems."""
+    return load_text(text, editable.file, editable.replaces and editable.replaces.status)
+
+
+def save(editable: EditableConfig, text: str) -> Config:
+    """Have the file hold a new text, if it is right, and return what it comes to; the file is whole at every instant.
+
+    Its mode is kept, its owner where that is allowed, and a symbolic link with its target written. Raises ConfigError
+    where the text is not a right configuration, ChangedMeanwhile, and OSError which names the file; nothing is written
+    then.
+    """
+    config = checked(editable, text)
+    real = Path(os.path.realpath(editable.path))
+    old = editable.replaces
+    data = (_BOM if old and old.raw.startswith(_BOM) else b"") + text.encode()
+    with _errors_that_name(editable.path):
+        real.parent.mkdir(parents=True, exist_ok=True)
+        if real.exists() and not os.access(real, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        with _locked(real.parent):
+            beside = real.with_name(f".{real.name}.{os.getpid()}.{time.monotonic_ns()}")
+            try:
+                _write(beside, data, old and old.status)
+                if _bytes_of(real) != (old and old.raw):
+                    raise ChangedMeanwhile(editable.path)
+                beside.replace(real)
+            finally:
+                beside.unlink(missing_ok=True)
+            _sync_folder(real.parent)
+    return config
+
+
+def _read(path: Path) -> SmallFile | None:
+    """A file; None where there is none. Raises ConfigError where it cannot be edited."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # before it is opened: a pipe would be waited for
+            raise ValueError("is not a regular file, and cannot be edited")
+        return read_small_file(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _problem(path, f"cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise _problem(path, str(error)) from None
+
+
+def _beginning(file: ConfigFile, watched: Collection[str]) -> str:
+    """The text that a user's own file begins with in place of the shipped one; addresses in effect are written out."""
+    shipped = read_small_file(file.path)
+    text = starter_text(shipped.text, watched)
+    usual = {one.name: one.base_url for one in load_text(shipped.text, file, shipped.status).endpoints}
+    for endpoint in load(file).endpoints:
+        if endpoint.name in watched and endpoint.base_url != usual.get(endpoint.name):
+            text = with_changes(text, endpoint.name, {"base_url": endpoint.base_url})
+    return text
+
+
+def _write(path: Path, data: bytes, like: os.stat_result | None) -> None:
+    """Write a new file to the disk, with mode and owner as another has."""
+    mode = _NEW_MODE if like is None else 0o600  # until it is whole
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with open(descriptor, "wb") as file:  # noqa: PTH123  # of a descriptor
+        file.write(data)
+        file.flush()
+        if like is not None:
+            if hasattr(os, "fchown"):
+                with suppress(OSError):  # only root gives files away
+                    os.fchown(descriptor, like.st_uid, like.st_gid)
+            path.chmod(stat.S_IMODE(like.st_mode))
+        os.fsync(descriptor)
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes of inftop from writing a configuration into a folder, by a lock that leaves no file."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        until = time.monotonic() + LOCK_WAIT_S
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.02)
+            except OSError:  # a file system without locks
+                break
+        else:
+            raise OSError(errno.EAGAIN, "another process is writing there")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name on the disk, too, where folders can be synced."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def _errors_that_name(path: Path) -> Iterator[None]:
+    """Have every OSError name the file that a person knows, and say that it was not written."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        at = f" (in {error.filename})" if error.filename and Path(error.filename) not in {path, path.parent} else ""
+        raise OSError(error.errno, f"cannot be written: {why}{at}", str(path)) from None
+
+
+def _problem(path: Path, what: str) -> ConfigError:
+    return ConfigError((Problem(str(path), "", what),))
