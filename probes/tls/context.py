@@ -6,6 +6,8 @@ import ssl
 from pathlib import Path
 from typing import Final
 
+import certifi
+
 from probes.config_error import ConfigError, Problem
 from probes.route import SYSTEM, TlsOptions
 from probes.text import line
@@ -102,12 +104,10 @@ def certificate_expiry(path: str) -> float | None:
 
 
 def _default_context() -> ssl.SSLContext:
-    """Trusts what the environment names, else certifi's authorities, as httpx does. Raises ConfigError."""
+    """Trusts what the environment names, else certifi's authorities. Raises ConfigError."""
     if (named := check_environment()) is not None:
         return named
-    import httpx  # only here: reading a configuration does not need it
-
-    return httpx.create_ssl_context(trust_env=False)
+    return ssl.create_default_context(cafile=certifi.where())
 
 
 def _load_client_certificate(context: ssl.SSLContext, cert: str, key: str | None) -> None:

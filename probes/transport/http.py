@@ -1,10 +1,10 @@
 """One endpoint's HTTP connection, kept warm or opened cold, and the responses over it.
 
-What httpx is used for, in the whole project: here, `httpx.AsyncClient.build_request` makes the request that every
-client of these APIs sends (target, Host, Content-Length, default headers) and `httpx.Headers` decodes those of the
-response; in `probes.tls.context`, `httpx.create_ssl_context` says whom to trust. The exchange itself is our own
-(`probes.transport.http1` over `probes.sockets.stream`): httpx hands a body's bytes out when the program comes to them,
-and does not tell when they arrived.
+This is the only module that knows httpx: `httpx.AsyncClient.build_request` makes the request that every client of
+these APIs sends (target, Host, Content-Length, default headers) and `httpx.Headers` decodes those of the response. The
+exchange itself is our own (`probes.transport.http1` over `probes.sockets.stream`): httpx hands a body's bytes out when
+the program comes to them, and does not tell when they arrived. Its successor httpx2 does here as well: the tests of
+this room also run with it in httpx's place.
 """
 
 import ssl

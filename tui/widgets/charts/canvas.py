@@ -1,68 +1,33 @@
-"""Canvas: braille lines on the unit square; the only module that knows plotext.
+"""Canvas: what draws a chart's lines, braille dots on the unit square, and who does it on this machine."""
 
-Every point is finite and inside 0..1 before plotext sees one: a NaN, or a value far outside the limits, aborts the
-process.
-"""
-
-import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
-
-from textual.color import Color
-
-_SGR: Final = re.compile(r"\x1b\[([0-9;]*)m")
+from typing import Protocol
 
 Line = tuple[str, Sequence[tuple[float, float]]]
-"""A ``#rrggbb`` colour and the points of one unbroken line, both coordinates in 0..1."""
+"""A ``#rrggbb`` colour and the points of one unbroken line, both coordinates finite and meant to be in 0..1."""
 
 Cell = tuple[str, str | None]
 """A character and its style as Rich writes them (``#rrggbb``, ``#rrggbb on #rrggbb``), None for the widget's own."""
 
 
-class Canvas:
-    """plotext's braille lines without its global figure, axes and terminal; loads plotext when first used."""
-
-    def __init__(self) -> None:
-        self._figure: Any = None
-
-    def load(self) -> None:
-        """Load plotext; takes 0.2 s the first time."""
-        import plotext
-
-        if self._figure is None:
-            terminal = type(plotext.terminal)()
-            terminal.limit(False, False)  # the widget's size counts, not the terminal's
-            self._figure = type(plotext.figure)(parent=terminal)
-            plotext.add_theme("inftop", text=plotext.pixel((128, 128, 128)))  # no backgrounds
+class Canvas(Protocol):
+    """Draws lines as braille characters, two dots wide and four high, each cell in one colour."""
 
     def draw(self, lines: Iterable[Line], width: int, height: int) -> list[list[Cell]]:
-        """``height`` rows of ``width`` cells; later lines lie on top. Width and height are at least 1."""
-        import plotext
-
-        self.load()
-        figure = self._figure
-        figure.clear.data()  # never figure.clear(): that takes the size of the global terminal
-        figure.plot_size(width, height)
-        figure.theme("inftop")
-        figure.axes(False)
-        for axis in ("x", "y"):
-            figure.ruler(axis).lim(0, 1).alignment(lim="edge")
-            figure.ruler(axis).frequency(0)
-        for color, points in lines:
-            pixel = plotext.pixel(Color.parse(color).rgb)
-            xs, ys = ([min(max(point[side], 0.0), 1.0) for point in points] for side in (0, 1))
-            figure.draw(figure.signal(xs, ys, marker=plotext.marker("braille", pixel=pixel)).lines())
-        rows = figure.build().string().split("\n")
-        return [_cells(rows[row] if row < len(rows) else "", width) for row in range(height)]
+        """``height`` rows of ``width`` cells, each at least 1; later lines lie on top, points outside on the edge."""
+        ...
 
 
-def _cells(row: str, width: int) -> list[Cell]:
-    """One row of plotext's output as exactly ``width`` cells; it colours by ``38;2;r;g;b`` only."""
-    cells: list[Cell] = []
-    color: str | None = None
-    parts = _SGR.split(row)
-    for text, codes in zip(parts[::2], [*parts[1::2], ""], strict=True):
-        cells += [(char, None if char == " " else color) for char in text]
-        numbers = codes.split(";")
-        color = "#{:02x}{:02x}{:02x}".format(*map(int, numbers[2:5])) if numbers[:2] == ["38", "2"] else None
-    return cells[:width] + [(" ", None)] * (width - len(cells))
+def load_canvas() -> Canvas:
+    """plotext's, or our own where plotext cannot be imported; importing it takes 0.2 s the first time.
+
+    plotext 6 is compiled, and has no wheel for musl (Alpine Linux) and Windows on ARM; plotext 5, which has one for
+    everything, lacks what `PlotextCanvas` imports.
+    """
+    try:
+        from tui.widgets.charts.plotext_canvas import PlotextCanvas
+    except ImportError:
+        from tui.widgets.charts.braille_canvas import BrailleCanvas
+
+        return BrailleCanvas()
+    return PlotextCanvas()
