@@ -5,13 +5,15 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, time
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from probes.durations import lasting, seconds
 from probes.keys.secret import KEY_ADVICE, has_what_looks_like_a_key, holds_a_key, looks_like_a_key, starts_like_a_key
 from probes.store.location import check_url
 from probes.text import line, plain
+
+T = TypeVar("T")
 
 _KEY_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 
@@ -109,6 +111,20 @@ def duration(least: float) -> Callable[[object], float]:
         return span
 
     return check
+
+
+def or_off(check: Callable[[object], T]) -> Callable[[object], T | None]:
+    """A check for what another one allows, or ``"off"``, which is None."""
+
+    def check_or_off(value: object) -> T | None:
+        if value == "off":
+            return None
+        try:
+            return check(value)
+        except ValueError as error:
+            raise ValueError(f'{error}; "off" is none') from None
+
+    return check_or_off
 
 
 def retention(least: float) -> Callable[[object], float | None]:

@@ -47,15 +47,33 @@ def find_config(explicit: Path | None) -> ConfigFile:
     folder = config_folder()
     users = folder / FILE if folder else None
     here = Path(FILE)
-    if here.is_file() and not (users and users.is_file() and here.samefile(users)) and not _is_shipped(here):
+    if _is_there(here) and not (users and _is_same(here, users)) and not _is_shipped(here):
         return ConfigFile(here, "here")
-    return ConfigFile(users, "user") if users and users.is_file() else shipped()
+    return ConfigFile(users, "user") if users and _is_there(users) else shipped()
 
 
 def shipped() -> ConfigFile:
     """The configuration that comes with inftop: in the package of a wheel, beside the package in a checkout."""
     beside = Path(__file__).parent.parent
     return ConfigFile(beside / FILE if (beside / FILE).is_file() else beside.parent / FILE, "shipped")
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file, or what would be one if it could be read: then reading it says why it cannot."""
+    try:
+        mode = path.stat().st_mode
+        return stat.S_ISREG(mode) or stat.S_ISDIR(mode)  # nobody keeps a configuration in a pipe of that name
+    except (FileNotFoundError, NotADirectoryError):
+        return path.is_symlink()
+    except OSError:
+        return True
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def _is_shipped(path: Path) -> bool:
@@ -65,6 +83,19 @@ def _is_shipped(path: Path) -> bool:
         return path.stat().st_size == ours.stat().st_size and path.read_bytes() == ours.read_bytes()
     except OSError:
         return False
+
+
+def why_this_file(file: ConfigFile) -> str:
+    """Why a file was read that nobody named on the command line, and how to read another; "" for one that was."""
+    another = "to read another one: inftop --config FILE"
+    match file.found:
+        case "here":
+            return f"{file.path} was found in the current folder; {another}"
+        case "user":
+            return f"{file.path} is your own configuration, which is read where none is named; {another}"
+        case "named" if os.environ.get("INFTOP_CONFIG") == str(file.path):
+            return f"$INFTOP_CONFIG names this file; {another}"
+    return ""
 
 
 class SmallFile(NamedTuple):
@@ -95,6 +126,35 @@ def read_small_file(path: Path) -> SmallFile:
         return SmallFile(raw.decode("utf-8-sig"), status, raw)
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 text (byte {error.start})") from None
+
+
+def why_unreadable(path: Path, error: OSError) -> str:
+    """Why a file cannot be read, in words that follow its path, and what to do about it."""
+    match error:
+        case PermissionError():
+            return f"cannot be read: {_who_may_read(path)}"
+        case IsADirectoryError():
+            return "is a folder, not a file"
+        case FileNotFoundError() if path.is_symlink():
+            return f"is a link to {path.readlink()}, and there is no such file"
+    return f"cannot be read: {error.strerror or error}"
+
+
+def _who_may_read(path: Path) -> str:
+    """Which folder or file this user may not read, and whose it is."""
+    real = Path(os.path.realpath(path))
+    for place in (*reversed(real.parents), real):
+        enough = os.R_OK if place == real else os.X_OK
+        if not os.access(place, enough):
+            try:
+                status = place.stat()
+            except OSError:
+                break
+            what, mode = ("it", "u+r") if place == real else (f"the folder {place}", "u+x")
+            own = hasattr(os, "geteuid") and status.st_uid == os.geteuid()
+            whose = f"is yours, and of mode {stat.S_IMODE(status.st_mode):03o}: chmod {mode} {place}"
+            return f"{what} {whose}" if own else f"{what} belongs to another user (id {status.st_uid}), not to you"
+    return "this user may not read it"
 
 
 def why_no_commands(file: ConfigFile, opened: os.stat_result) -> str | None:

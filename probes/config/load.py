@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from probes.budget.cap import Budget
 from probes.config import checks
 from probes.config.endpoints import ProbeSettings, read_endpoint, read_settings
-from probes.config.file import ConfigFile, shipped, why_no_commands
+from probes.config.file import ConfigFile, shipped, why_no_commands, why_this_file
 from probes.config.first_start import at_base_urls_of
 from probes.config.screen import FixedOption, Option, read_screen
 from probes.config.table import Table, parse, parse_text
@@ -51,7 +51,11 @@ class Config:
 def load(file: ConfigFile | Path) -> Config:
     """The configuration of a file; a bare path is one that a person named. Raises ConfigError with all problems."""
     file = file if isinstance(file, ConfigFile) else ConfigFile(file)
-    values, text, status = parse(file.path)
+    try:
+        values, text, status = parse(file.path)
+    except ConfigError as error:
+        why = why_this_file(file)
+        raise ConfigError((*error.problems, *([Problem("", "", why)] if why else []))) from None
     if file.found == "shipped":
         values = at_base_urls_of(os.environ, values)
     return _resolved(file.path, values, text, why_no_commands(file, status))
@@ -125,11 +129,11 @@ def _store(table: Table) -> tuple[str | None, str, Retention]:
 
 
 def _budget(table: Table) -> Budget:
-    """The caps of ``[budget]``."""
+    """The caps of ``[budget]``; each can be "off"."""
     defaults = Budget()
     budget = Budget(
-        usd_per_day=table.read("usd_per_day", checks.number, defaults.usd_per_day),
-        tokens_per_day=table.read("tokens_per_day", checks.whole(0), defaults.tokens_per_day),
+        usd_per_day=table.read("usd_per_day", checks.or_off(checks.number), defaults.usd_per_day),
+        tokens_per_day=table.read("tokens_per_day", checks.or_off(checks.whole(0)), defaults.tokens_per_day),
     )
     table.close()
     return budget
@@ -137,8 +141,9 @@ def _budget(table: Table) -> Budget:
 
 def _reachability_plan(table: Table, route: Route) -> ReachabilityPlan:
     """The plan of ``[control]``; its reference is reached by ``route``, that of ``[probe]``."""
+    every = checks.or_off(checks.duration(SHORTEST_INTERVAL_S))
     plan = ReachabilityPlan(
-        table.read("reference", _origin, DEFAULT_PLAN.reference), table.read("every", _every, DEFAULT_PLAN.every), route
+        table.read("reference", _origin, DEFAULT_PLAN.reference), table.read("every", every, DEFAULT_PLAN.every), route
     )
     table.close()
     if plan.reference is not None and _is_forwarded(plan.reference, route):
@@ -162,11 +167,6 @@ def _origin(value: object) -> str:
     if urlsplit(url).scheme not in {"http", "https"} or urlsplit(url).path:
         raise ValueError(f'must be a host, "https://host" or "http://host:port", no path, not {checks.shown(url)}')
     return origin_of(url)
-
-
-def _every(value: object) -> float | None:
-    """The seconds between two checks; None for "off". Raises ValueError."""
-    return None if value == "off" else checks.duration(SHORTEST_INTERVAL_S)(value)
 
 
 def _prompts(race: Table, problems: list[Problem], file: str) -> tuple[NamedPrompt, ...]:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 
 from probes.config.checks import arguments, kind, nearest, shown_name
-from probes.config.file import read_small_file
+from probes.config.file import read_small_file, why_unreadable
 from probes.config_error import ConfigError, Problem
 from probes.text import line
 
@@ -34,7 +34,7 @@ def parse(path: Path) -> Parsed:
     except ValueError as error:
         what = str(error)
     except OSError as error:
-        what = f"cannot be read: {error.strerror or error}"
+        what = why_unreadable(path, error)
     else:
         return Parsed(parse_text(read.text, path), read.text, read.status)
     raise ConfigError((Problem(str(path), "", what),))

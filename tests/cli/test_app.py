@@ -87,7 +87,7 @@ def run(monkeypatch, capsys):
 
 @pytest.fixture
 def config(tmp_path):
-    def config(tokens: int = 10**9, usd: float = 100.0) -> str:
+    def config(tokens: int | str = 10**9, usd: float | str = 100.0) -> str:
         path = tmp_path / "c.toml"
         path.write_text(ENDPOINTS.format(tokens=tokens, usd=usd))
         return str(path)
@@ -244,6 +244,14 @@ def test_check_says_when_a_cap_is_reached(run, config, monkeypatch):
     assert "can be reached after 6.0 h" in out
     _, out, _ = run("--config", config(), "check")
     assert "Within the budget of $100.00 and 1,000,000,000 tokens a day." in out
+    _, out, _ = run("--config", config(usd='"off"'), "check")
+    assert "Within the budget of 1,000,000,000 tokens a day." in out
+    unlimited = config(tokens='"off"', usd='"off"')
+    _, out, _ = run("--config", unlimited, "check")
+    assert "No budget is set." in out
+    _, out, _ = run("--config", unlimited, "check", "--json")
+    budget = json.loads(out)["budget"]
+    assert (budget["tokens_per_day"], budget["usd_per_day"], budget["never_probed"]) == (None, None, [])
 
 
 def test_check_says_which_endpoints_no_budget_is_enough_for(run, config, monkeypatch):

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from probes.config.file import ConfigFile, find_config
+from probes.config.file import ConfigFile, find_config, shipped, why_unreadable
 from probes.config.load import load
 from probes.config_error import ConfigError
+from probes.user_folders import config_folder
 
 COMMAND = """
 [[endpoint]]
@@ -152,3 +153,71 @@ def test_without_a_command_a_file_is_read_wherever_it_is(folder, monkeypatch):
     folder.chmod(0o777)
     monkeypatch.chdir(folder)
     assert load(find_config(None)).endpoints[0].keys == ("OPENAI_API_KEY",)
+
+
+def unreadable(path: Path) -> str:
+    with pytest.raises(ConfigError) as caught:
+        load(find_config(None))
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.fixture(params=["here", "user"])
+def found_path(request, tmp_path, monkeypatch):
+    """Where a configuration is found that nobody named, in the current folder or in the user's own."""
+    monkeypatch.chdir(tmp_path)
+    if request.param == "here":
+        return Path("config.toml")
+    folder = config_folder()
+    assert folder is not None
+    folder.mkdir(parents=True)
+    return folder / "config.toml"
+
+
+def test_a_folder_a_dangling_link_and_what_is_no_text_are_named_with_why_they_were_read(found_path):
+    reason = "to read another one: inftop --config FILE"
+    found_path.mkdir()
+    assert f"{found_path}: is a folder, not a file\n" in unreadable(found_path)
+    found_path.rmdir()
+    found_path.symlink_to("nowhere.toml")
+    assert "is a link to nowhere.toml, and there is no such file" in unreadable(found_path)
+    found_path.unlink()
+    found_path.symlink_to("config.toml")
+    assert "cannot be read: Too many levels of symbolic links" in unreadable(found_path)
+    found_path.unlink()
+    found_path.write_bytes(b"\x7fELF\xff\x00")
+    assert "not UTF-8 text (byte 4)" in unreadable(found_path)
+    found_path.write_bytes(b"#" * (2 << 20))
+    assert "longer than 1 MB" in unreadable(found_path)
+    found_path.write_bytes(b"a = \x00")
+    assert "line 1: not TOML" in unreadable(found_path)
+    assert reason in unreadable(found_path)
+
+
+def test_a_pipe_that_was_only_found_is_passed_over(found_path):
+    os.mkfifo(found_path)
+    assert find_config(None) == shipped()
+
+
+def test_what_this_user_may_not_read_is_said_with_whose_it_is(folder, monkeypatch):
+    denied = {folder}
+    monkeypatch.setattr(os, "access", lambda path, _mode: path not in denied)
+    path = written(folder, 0o000)
+    words = why_unreadable(path, PermissionError(13, "Permission denied"))
+    assert words == f"cannot be read: the folder {folder} is yours, and of mode 700: chmod u+x {folder}"
+    denied = {path}
+    monkeypatch.setattr(os, "access", lambda asked, _mode: asked not in denied)
+    words = why_unreadable(path, PermissionError(13, "Permission denied"))
+    assert words == f"cannot be read: it is yours, and of mode 000: chmod u+r {path}"
+    monkeypatch.setattr(os, "geteuid", lambda: ANOTHER)
+    words = why_unreadable(path, PermissionError(13, "Permission denied"))
+    assert words == f"cannot be read: it belongs to another user (id {path.stat().st_uid}), not to you"
+
+
+def test_why_a_named_file_was_read_is_known_but_where_the_environment_names_it(tmp_path, monkeypatch):
+    path = tmp_path / "none.toml"
+    with pytest.raises(ConfigError) as caught:
+        load(find_config(path))
+    assert str(caught.value) == f"{path}: cannot be read: No such file or directory"
+    monkeypatch.setenv("INFTOP_CONFIG", str(path))
+    assert "$INFTOP_CONFIG names this file" in unreadable(path)

@@ -12,7 +12,7 @@ from typing import Final
 
 from probes.config.edit.endpoints import with_changes
 from probes.config.edit.starter import starter_text
-from probes.config.file import FILE, ConfigFile, SmallFile, read_small_file
+from probes.config.file import FILE, ConfigFile, SmallFile, read_small_file, why_unreadable
 from probes.config.load import Config, load, load_text
 from probes.config_error import ConfigError, Problem
 from probes.user_folders import config_folder
@@ -20,6 +20,7 @@ from probes.user_folders import config_folder
 LOCK_WAIT_S: Final = 10.0
 """How long another process that is just writing the same file is waited for."""
 
+_NO_FILE: Final = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
 _BOM: Final = b"\xef\xbb\xbf"
 _NEW_MODE: Final = 0o644
 
@@ -58,7 +59,7 @@ def open_for_edit(file: ConfigFile, watched: Collection[str] = ()) -> EditableCo
     if file.found != "shipped":
         read = _read(file.path)
         if read is None:
-            raise _problem(file.path, "cannot be read: there is no such file")
+            raise _problem(file.path, why_unreadable(file.path, _NO_FILE))
         return EditableConfig(file, read.text, read)
     folder = config_folder()
     if folder is None:
@@ -112,7 +113,7 @@ def _read(path: Path) -> SmallFile | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _problem(path, f"cannot be read: {error.strerror or error}") from None
+        raise _problem(path, why_unreadable(path, error)) from None
     except ValueError as error:
         raise _problem(path, str(error)) from None
 

@@ -146,7 +146,7 @@ def test_without_a_home_it_is_said(monkeypatch):
 
 
 def test_what_is_no_regular_file_is_not_edited(tmp_path):
-    with pytest.raises(ConfigError, match="no such file"):
+    with pytest.raises(ConfigError, match="No such file"):
         open_for_edit(ConfigFile(tmp_path / "none.toml"))
     with pytest.raises(ConfigError, match="not a regular file"):
         open_for_edit(ConfigFile(tmp_path))
