@@ -16,7 +16,6 @@ from probes.cli.app import (
     VersionOption,
     WindowOption,
     app,
-    given_options,
 )
 from probes.cli.app import main as run_app
 from probes.cli.exit_codes import ExitCode
@@ -48,7 +47,7 @@ def dashboard(
     from tui.launch import at_terminal, show_dashboard, show_race
 
     ctx.obj = config
-    given = ctx.meta[GIVEN] = {**given_options(ctx, theme, window), **_on_wall(wall)}
+    given = ctx.meta[GIVEN] = _given(theme, window, wall=wall)
     if at_terminal():
         ctx.meta[RACE_VIEW] = show_race
     if attach is not None:
@@ -57,9 +56,10 @@ def dashboard(
         show_dashboard(config, given)
 
 
-def _on_wall(wall: bool) -> dict[Option, str]:
-    """The option of the screen that ``--wall`` gives."""
-    return {"view": "wall"} if wall else {}
+def _given(theme: str | None, window: str | None, *, wall: bool) -> dict[Option, str]:
+    """The options of the screen that the command line gives."""
+    given: dict[Option, str | None] = {"theme": theme, "window": window, "view": "wall" if wall else None}
+    return {option: value for option, value in given.items() if value is not None}
 
 
 def _attach(ctx: typer.Context, store: str, given: Mapping[Option, str]) -> None:
@@ -80,9 +80,6 @@ def _attach(ctx: typer.Context, store: str, given: Mapping[Option, str]) -> None
 def demo(
     ctx: typer.Context,
     lasting: ForOption = None,
-    window: WindowOption = None,
-    theme: ThemeOption = None,
-    wall: WallOption = False,
 ) -> None:
     """Show the dashboard on simulated providers: no key, no network, nothing kept.
 
@@ -95,7 +92,7 @@ def demo(
         lasting_s = None if lasting is None else seconds(lasting)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--for") from error
-    show_demo({**given_options(ctx, theme, window), **_on_wall(wall)}, lasting_s=lasting_s)
+    show_demo(ctx.meta[GIVEN], lasting_s=lasting_s)
 
 
 @app.command()
@@ -105,10 +102,10 @@ def selftest(
     headless: Annotated[bool, typer.Option("--headless", help="Redraw no dashboard meanwhile.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure how wrong inftop's own numbers are, on this machine, with the real engine and the real screen.
+    """Measure how wrong inftop's own numbers are on this machine.
 
-    A server that knows when it wrote every token is the truth. The result is kept in the history and shown at the
-    foot of the dashboard. Exit code 1 where this machine cannot measure.
+    With the real engine and the real screen; a server that knows when it wrote every token is the truth. The result is
+    kept in the history and shown at the foot of the dashboard. Exit code 1 where this machine cannot measure.
     """
     from probes.cli.commands.selftest import selftest
     from tui.launch import measuring_screen

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import typer
 
 from probes import __version__
+from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode, exit_code_of, message_of
 from probes.cli.history_app import history_app
 from probes.cli.races_app import races_app
@@ -20,20 +21,18 @@ from probes.cli.races_app import races_app
 if TYPE_CHECKING:
     from probes.config.screen import Option
 
-app = typer.Typer(
+app = CommandLine(
     name="inftop",
     help="top for inference: watch the speed and health of LLM inference endpoints.",
     no_args_is_help=True,
-    pretty_exceptions_enable=False,  # a pretty traceback may show locals, and locals may hold a key
-    rich_markup_mode=None,  # help is plain text, so that [[endpoint]] stays as written
 )
 RACE_VIEW: Final = "inftop.race_view"
 """The key in the context's ``meta`` under which a screen, if there is one, puts the function that shows a race."""
 
 GIVEN: Final = "inftop.given"
-"""The key in the context's ``meta`` of the options of the screen that were given before the command."""
+"""The key in the context's ``meta`` of the options of the screen that the command line gives."""
 
-keys_app = typer.Typer(help="Keep, list and delete the keys of providers.", no_args_is_help=True)
+keys_app = CommandLine(help="Keep, list and delete the keys of providers.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
 app.add_typer(races_app, name="races")
 app.add_typer(history_app, name="history")
@@ -83,15 +82,9 @@ WindowOption = Annotated[
         "--window",
         metavar="TIME",
         callback=_window,
-        help="How far back to look at first: 5m, 1h, 6h, 24h, 7d, 30d, 90d, 1y. Default: as last time, at first 1h.",
+        help="How far back to look at first: 1m, 5m, 1h, 6h, 24h, 7d, 30d, 90d or 1y. Default: as last time, else 1h.",
     ),
 ]
-
-
-def given_options(ctx: typer.Context, theme: str | None, window: str | None) -> "dict[Option, str]":
-    """The options of the screen that the command line gives, after the command or else before it."""
-    after: dict[Option, str | None] = {"theme": theme, "window": window}
-    return {**ctx.meta.get(GIVEN, {}), **{option: value for option, value in after.items() if value is not None}}
 
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
@@ -162,11 +155,11 @@ def record(
 @app.command()
 def probe(
     ctx: typer.Context,
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Endpoints; all if none.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Endpoints; all if none.")] = None,
     group: Annotated[
         str | None, typer.Option("--group", metavar="NAME", help="The endpoints of a group, ranked at the end.")
     ] = None,
-    count: Annotated[int, typer.Option("--count", min=1, help="Probes of each endpoint.")] = 1,
+    count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="Probes of each endpoint.")] = 1,
     url: Annotated[
         str | None, typer.Option("--url", metavar="URL", help="An API, without any configuration; with --model.")
     ] = None,
@@ -215,29 +208,30 @@ def probe(
 @app.command()
 def race(
     ctx: typer.Context,
-    words: Annotated[list[str], typer.Argument(metavar="NAME NAME... [PROMPT]", help="Two to four endpoints.")],
+    words: Annotated[
+        list[str], typer.Argument(metavar="NAME NAME [NAME [NAME]] [PROMPT]", help="Two to four endpoints.")
+    ],
     prompt: Annotated[str | None, typer.Option(metavar="NAME", help="A prompt of the configuration's library.")] = None,
     prompt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file that holds the prompt.")] = None,
-    max_output_tokens: Annotated[int, typer.Option(min=1, help="The cap of every answer.")] = 512,
+    max_output_tokens: Annotated[int, typer.Option(metavar="N", min=1, help="The cap of every answer.")] = 512,
     heats: Annotated[
-        int | None, typer.Option(min=1, max=100, help="How often to repeat it; 1 on the screen, 5 without.")
+        int | None,
+        typer.Option(metavar="N", min=1, max=100, help="How often to repeat it: 1 on a screen, else 5."),
     ] = None,
     until_decided: Annotated[
         bool, typer.Option("--until-decided", help="Stop early, or go on, until decided.")
     ] = False,
-    max_heats: Annotated[int, typer.Option(min=1, max=100, help="With --until-decided: the most heats.")] = 20,
+    max_heats: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="The most, with --until-decided.")] = 20,
     budget: Annotated[float | None, typer.Option(metavar="USD", min=0, help="The most it may cost.")] = None,
     cold: Annotated[bool, typer.Option("--cold", help="Open new connections for every heat.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Race simulated models.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="No screen: a live line for each lane.")] = False,
-    theme: ThemeOption = None,
-    window: WindowOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Race models head to head on one prompt, and say who is faster and whether that was luck.
+    """Race models on one prompt, and say who is faster and whether that was luck.
 
-    All start within a millisecond of each other. On a terminal in the race view, else in lines: exit code 1 where no
-    lane comes to the finish.
+    All are started together, and every heat says within how many milliseconds that was. On a terminal in the race
+    view, else in lines: exit code 1 where no lane comes to the finish.
     """
     from probes.cli.commands.race import RaceArguments, race, read_request
 
@@ -254,7 +248,7 @@ def race(
         cold=cold,
     )
     if on_screen is not None:
-        on_screen(ctx.obj, read_request(ctx.obj, arguments, demo=demo), given_options(ctx, theme, window), demo=demo)
+        on_screen(ctx.obj, read_request(ctx.obj, arguments, demo=demo), ctx.meta.get(GIVEN, {}), demo=demo)
     elif not race(ctx.obj, arguments, demo=demo, as_json=as_json):
         raise typer.Exit(ExitCode.NOT_OK)
 

@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
-races_app = typer.Typer(invoke_without_command=True)
+from probes.cli.command_line import CommandLine
+
+races_app = CommandLine(invoke_without_command=True)
 
 Number = Annotated[int, typer.Argument(metavar="ID", help="Its number, as inftop races lists it.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]

@@ -1,0 +1,136 @@
+"""How the command line is read: global options stand anywhere, a mistake is one line, help is made by `help_page`."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from probes.text import plain
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@runtime_checkable
+class _Mistake(Protocol):
+    """A wrong command line, as Click raises it: of which command, and what is wrong."""
+
+    exit_code: int
+    ctx: Any
+
+    def format_message(self) -> str:
+        """What is wrong, for people."""
+        ...
+
+
+class Command(TyperCommand):
+    """A command whose help ends with examples."""
+
+    def get_help(self, ctx: Any) -> str:
+        """The text of ``--help``."""
+        from probes.cli.help_page import help_text
+
+        return help_text(self, ctx)
+
+
+class Group(TyperGroup):
+    """A group of commands. That of the whole command line takes its own options behind every command, too."""
+
+    def get_help(self, ctx: Any) -> str:
+        """The text of ``--help``."""
+        from probes.cli.help_page import help_text
+
+        return help_text(self, ctx)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options of this group, and leave the rest to its commands."""
+        return super().parse_args(ctx, args if ctx.parent else options_first(self, ctx, args))
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command line, and leave with its exit code. A mistake in it is one line on standard error."""
+        try:
+            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+        except typer.Abort:
+            sys.exit("stopped")
+        except Exception as error:
+            if not (standalone_mode and isinstance(error, _Mistake)):
+                raise
+            print(_words(error), file=sys.stderr)  # noqa: T201
+            sys.exit(error.exit_code)
+        if standalone_mode:
+            sys.exit(code if isinstance(code, int) else 0)
+        return code
+
+
+class CommandLine(typer.Typer):
+    """An app, or a part of one, whose groups and commands are those of this module."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(
+            cls=Group,
+            pretty_exceptions_enable=False,  # a pretty traceback may show locals, and locals may hold a key
+            rich_markup_mode=None,  # help is not markup: [[endpoint]] stays as written
+            **settings,
+        )
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[Function], Function]:
+        """Make a function a command."""
+        return super().command(name, **{"cls": Command, **settings})
+
+
+def options_first(group: TyperGroup, ctx: Any, args: Sequence[str]) -> list[str]:
+    """A command line with the options of the whole ``group`` in front, in their order: the last of several counts.
+
+    Nothing behind ``--`` is touched, nor the value of a command's own option, whatever it looks like. An option that
+    lacks its value is a mistake.
+    """
+    of_all = own = _options_of(group, ctx)
+    command: Any = group
+    front: list[str] = []
+    rest: list[str] = []
+    words = list(args)
+    while words and words[0] != "--":
+        word = words.pop(0)
+        if not word.startswith("-") or word == "-":
+            rest.append(word)
+            found = command.get_command(ctx, word) if isinstance(command, TyperGroup) else None
+            if found is not None:
+                command, own = found, _options_of(found, ctx)
+            continue
+        name = word.partition("=")[0] if word.startswith("--") else word
+        options, target = (of_all, front) if name in of_all and (command is group or name not in own) else (own, rest)
+        target.append(word)
+        if options.get(name) and name == word:
+            if not words and target is front and not ctx.resilient_parsing:
+                ctx.fail(f"Option '{name}' requires an argument.")
+            target += words[:1]
+            del words[:1]
+    return [*front, *rest, *words]
+
+
+def _options_of(command: Any, ctx: Any) -> dict[str, bool]:
+    """The options of a command by each of their names, and whether a value follows."""
+    return {
+        name: not (one.is_flag or one.count)
+        for one in command.get_params(ctx)
+        if one.param_type_name == "option"
+        for name in (*one.opts, *one.secondary_opts)
+    }
+
+
+def _words(mistake: _Mistake) -> str:
+    """A mistake in one line, with where to read on; what was left out altogether is answered with the help."""
+    if type(mistake).__name__ == "NoArgsIsHelpError":
+        return mistake.format_message()
+    said = " ".join(plain(mistake.format_message()).split()).replace("Value error, ", "")
+    path = mistake.ctx.command_path if mistake.ctx else "inftop"
+    return f"{path}: {said}{'' if said.endswith(('.', '?')) else '.'} {path} --help says more."

@@ -1,0 +1,123 @@
+"""What the help lists: the commands by what they are for, and examples of each."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+
+class Example(NamedTuple):
+    """A command line that works as it stands, and what it does."""
+
+    line: str
+    what: str
+
+
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Watch": ("demo", "record", "reload"),
+    "Race": ("race", "races"),
+    "Look back": ("history", "export"),
+    "Set up": ("init", "add", "edit", "remove", "keys", "discover", "providers", "models"),
+    "Check": ("check", "probe", "selftest"),
+}
+"""The commands that the help of ``inftop`` lists, in their order."""
+
+EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
+    "": (
+        Example("inftop", "the dashboard"),
+        Example("inftop --attach /srv/inftop/history.db", "only look at what another recorder stores"),
+    ),
+    "demo": (
+        Example("inftop demo", "the dashboard without keys or network"),
+        Example("inftop demo --for 30s --window 5m", "for half a minute"),
+    ),
+    "record": (
+        Example("inftop record --for 8h", "over night, without a screen"),
+        Example("inftop record --metrics :9464 --need-store", "as a service, with metrics for Prometheus"),
+    ),
+    "race": (
+        Example("inftop race groq/gpt-oss-120b cerebras/gpt-oss-120b", "two endpoints, in the race view"),
+        Example('inftop race a b "Count to 50." --plain --until-decided', "in lines, until it is clear who wins"),
+    ),
+    "races": (
+        Example("inftop races", "the newest twenty"),
+        Example("inftop races show 7", "one of them"),
+    ),
+    "races show": (
+        Example("inftop races show 7", "what every lane did, and the verdict"),
+        Example("inftop races show 7 --json", "the same for a program"),
+    ),
+    "races export": (
+        Example("inftop races export 7 -o race.csv", "its samples"),
+        Example("inftop races export 7 --format cast -o race.cast", "a recording to play with asciinema"),
+    ),
+    "history": (
+        Example("inftop history", "what the store holds"),
+        Example("inftop history --json", "the same for a program"),
+    ),
+    "history rebuild": (
+        Example("inftop history rebuild", "the rollups again, from the samples"),
+        Example("inftop history rebuild --config fleet.toml", "those of another configuration's store"),
+    ),
+    "history check": (
+        Example("inftop history check", "is the store sound?"),
+        Example("inftop history check --json", "the same for a program"),
+    ),
+    "history vacuum": (
+        Example("inftop history vacuum", "give the room of what was pruned back"),
+        Example("inftop history vacuum --json", "with the sizes for a program"),
+    ),
+    "history copy": (
+        Example("inftop history copy history.db backup.db", "a backup"),
+        Example("inftop history copy history.db postgresql://db/inftop", "from a file to PostgreSQL"),
+    ),
+    "history merge": (
+        Example("inftop history merge all.db fra.db nyc.db", "two machines in one store"),
+        Example("inftop history merge all.db fra.db --json", "with the counts for a program"),
+    ),
+    "export": (
+        Example("inftop export --since 7d -o week.csv", "a week of samples"),
+        Example("inftop export --rollup hour --since 30d --format parquet -o month.parquet", "hours of a month"),
+    ),
+    "keys set": (
+        Example("inftop keys set GROQ_API_KEY", "asked for, and not shown"),
+        Example("inftop keys set OPENAI_API_KEY < key.txt", "read from a file"),
+    ),
+    "keys list": (
+        Example("inftop keys list", "where each key is found"),
+        Example("inftop keys list --json", "the same for a program"),
+    ),
+    "keys delete": (
+        Example("inftop keys delete GROQ_API_KEY", "out of the keyring"),
+        Example("inftop keys delete MY_GATEWAY_KEY", "any other name"),
+    ),
+    "keys": (
+        Example("inftop keys list", "where each key is found"),
+        Example("inftop keys set GROQ_API_KEY", "keep one in the keyring"),
+    ),
+    "providers": (
+        Example("inftop providers", "their keys and addresses"),
+        Example("inftop providers --json", "all that is known of them"),
+    ),
+    "check": (
+        Example("inftop check", "what is watched, and what it can cost"),
+        Example("inftop check --config fleet.toml --json", "of another file, for a program"),
+    ),
+    "probe": (
+        Example("inftop probe groq/gpt-oss-120b --count 5", "one endpoint, five times"),
+        Example("inftop probe --url http://localhost:8000 --model llama-3", "a server that no file names"),
+    ),
+    "selftest": (
+        Example("inftop selftest", "two minutes, with the screen"),
+        Example("inftop selftest --quick --headless --json", "in a pipeline"),
+    ),
+}
+"""Examples by the words of the command."""
+
+EXIT_CODES: Final = (
+    ("0", "all is well"),
+    ("1", "not all is well: a probe was not ok, nothing was found, a file could not be written"),
+    ("2", "a wrong configuration or command line; nothing was done"),
+    ("3", "the store cannot be used, or samples were not stored"),
+    ("4", "no keyring that answers"),
+    ("130", "interrupted by Ctrl+C"),
+)
+"""What `probes.cli.exit_codes.ExitCode` means, for the help."""

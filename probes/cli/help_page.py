@@ -1,0 +1,183 @@
+"""The text of ``--help``: usage, what the command does, its arguments and options, examples; commands by group."""
+
+import inspect
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from probes.cli.contents import EXAMPLES, EXIT_CODES, GROUPS
+
+WIDEST: Final = 100
+"""Columns that are used at most: longer lines are hard to read."""
+
+NARROWEST: Final = 50
+
+TERM_WIDEST: Final = 30
+"""Columns of an option or a command; a longer one has a line of its own."""
+
+Row = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A titled list: each row a term and what it means."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HelpPage:
+    """The help of one command, as text without a width."""
+
+    path: str
+    usage: str
+    paragraphs: tuple[str, ...]
+    sections: tuple[Section, ...]
+    note: str = ""
+
+
+def help_page(command: Any, ctx: Any) -> HelpPage:
+    """The help of a command, made of what its function declares and of `probes.cli.contents`."""
+    words = _words(ctx)
+    params = [one for one in command.get_params(ctx) if not one.hidden]
+    arguments = [one for one in params if one.param_type_name == "argument"]
+    options = [one.get_help_record(ctx) for one in params if one.param_type_name == "option"]
+    sections = [
+        *_commands(command, ctx),
+        Section("Arguments", tuple((one.display_name_raw, one.help) for one in arguments if one.help)),
+        Section("Options", tuple(one for one in options if one)),
+        Section("Examples", tuple(EXAMPLES.get(words, ()))),
+        *([Section("Exit codes", EXIT_CODES)] if not words else []),
+    ]
+    text = inspect.cleandoc(command.help or "").partition("\f")[0]
+    return HelpPage(
+        path=ctx.command_path,
+        usage=" ".join([ctx.command_path, "[OPTIONS]", *map(_usage, arguments), *_usage_of_group(command)]),
+        paragraphs=tuple(" ".join(one.split()) for one in text.split("\n\n") if one),
+        sections=tuple(one for one in sections if one.rows),
+        note=_options_of_all(ctx),
+    )
+
+
+def help_text(command: Any, ctx: Any) -> str:
+    """The help as it is printed: as wide as the terminal, in colours where that shows them."""
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else int(os.environ.get("COLUMNS") or WIDEST)
+    colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return "\n".join(laid_out(help_page(command, ctx), max(NARROWEST, min(columns, WIDEST)), colours=colours))
+
+
+def laid_out(page: HelpPage, width: int, *, colours: bool = False) -> Iterator[str]:
+    """The lines of a page, none wider than ``width`` where words allow it."""
+
+    def styled(text: str, **style: Any) -> str:
+        return typer.style(text, **style) if colours else text
+
+    usage = textwrap.wrap(page.usage, width - 7, subsequent_indent="  ", break_long_words=False)
+    yield f"{styled('Usage:', bold=True)} {usage[0]}"
+    yield from (f"       {one}" for one in usage[1:])
+    for paragraph in page.paragraphs:
+        yield ""
+        yield from textwrap.wrap(paragraph, width, break_long_words=False, break_on_hyphens=False)
+    commands = _longest(row for one in page.sections if one.title in GROUPS for row in one.rows)
+    for section in page.sections:
+        yield ""
+        yield styled(f"{section.title}:", bold=True)
+        if section.title == "Examples":
+            lines = _examples(section.rows, width)
+        else:
+            lines = _aligned(section.rows, width, commands if section.title in GROUPS else _longest(section.rows))
+        for term, words in lines:
+            yield f"  {styled(term, fg='cyan') if term else ''}{words}"
+    if page.note:
+        yield ""
+        yield from textwrap.wrap(page.note, width, subsequent_indent="  ", break_long_words=False)
+
+
+def _usage(argument: Any) -> str:
+    """An argument as the usage line has it; a metavar of several words says itself how often."""
+    name = argument.display_name_raw
+    if " " in name:
+        return str(name)
+    return f"{name if argument.required else f'[{name}]'}{'...' if argument.nargs == -1 else ''}"
+
+
+def _usage_of_group(command: Any) -> tuple[str, ...]:
+    if not isinstance(command, TyperGroup):
+        return ()
+    return ("[COMMAND]",) if command.invoke_without_command else ("COMMAND",)
+
+
+def _longest(rows: Iterable[Row]) -> int:
+    """The length of the longest term that words stand beside."""
+    return max((len(term) for term, _ in rows if len(term) <= TERM_WIDEST), default=TERM_WIDEST)
+
+
+def _aligned(rows: Sequence[Row], width: int, longest: int) -> Iterator[Row]:
+    """The rows with the second column aligned and wrapped; a term that is too long stands above its words."""
+    indent = " " * (longest + 4)
+    for term, words in rows:
+        wrapped = textwrap.wrap(words, width - len(indent), break_long_words=False, break_on_hyphens=False) or [""]
+        if len(term) > longest:
+            yield term, ""
+        else:
+            yield term, f"{' ' * (longest - len(term) + 2)}{wrapped.pop(0)}".rstrip()
+        yield from (("", f"{indent[2:]}{one}") for one in wrapped)
+
+
+def _examples(rows: Sequence[Row], width: int) -> Iterator[Row]:
+    """Command lines, each with a comment of the shell: beside them where all have room there, else above."""
+    longest = max(len(line) for line, _ in rows)
+    if all(longest + len(what) + 6 <= width for _, what in rows):
+        yield from ((line, f"{' ' * (longest - len(line))}  # {what}") for line, what in rows)
+        return
+    for line, what in rows:
+        yield "", f"# {what}"
+        yield line, ""
+
+
+def _commands(command: Any, ctx: Any) -> Iterable[Section]:
+    """The commands of a group: those of the whole command line by what they are for."""
+    if not isinstance(command, TyperGroup):
+        return []
+    visible = {name: one for name, one in command.commands.items() if not one.hidden}
+    if ctx.parent is not None:
+        return [Section("Commands", tuple(_listed(visible, visible)))]
+    grouped = [Section(title, tuple(_listed(visible, names))) for title, names in GROUPS.items()]
+    rest = visible.keys() - {name for names in GROUPS.values() for name in names}
+    return [*grouped, Section("Other", tuple(_listed(visible, sorted(rest))))]
+
+
+def _listed(commands: Any, names: Iterable[str]) -> Iterator[Row]:
+    for name in names:
+        if name in commands:
+            yield name, " ".join(inspect.cleandoc(commands[name].help or "").split("\n\n")[0].split())
+
+
+def _options_of_all(ctx: Any) -> str:
+    """The options that every command takes, in a line below its own."""
+    root = ctx.find_root()
+    if root is ctx:
+        return ""
+    names = [
+        f"{one.opts[0]} {one.metavar}" if one.metavar else one.opts[0]
+        for one in root.command.params
+        if one.param_type_name == "option" and not one.hidden and "completion" not in one.name
+    ]
+    return f"Everywhere: {', '.join(names)}; {root.command_path} --help explains them."
+
+
+def _words(ctx: Any) -> str:
+    """The command without the name of the program: "history check"."""
+    words: list[str] = []
+    while ctx.parent is not None:
+        words.insert(0, ctx.info_name)
+        ctx = ctx.parent
+    return " ".join(words)
