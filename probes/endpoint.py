@@ -155,6 +155,14 @@ class Endpoint:
         return (*self.keys, *(one.key for one in self.header_keys), *proxy)
 
     @property
+    def address(self) -> str:
+        """The base URL as a configuration has it: of a server at a socket's file with that, unix:///run/x.sock:/v1."""
+        if self.route.socket is None:
+            return self.base_url
+        path = urlsplit(self.base_url).path
+        return f"unix://{self.route.socket}{':' if path else ''}{path}"
+
+    @property
     def origin(self) -> str:
         """Scheme, host and port: the only place the key may go."""
         parts = urlsplit(self.base_url)

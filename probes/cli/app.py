@@ -115,6 +115,53 @@ def providers(as_json: JsonOption = False) -> None:
     providers(as_json=as_json)
 
 
+@app.command()
+def models(
+    ctx: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PROVIDER]...", help="Providers; those of the configuration with a key if none."),
+    ] = None,
+    url: Annotated[str | None, typer.Option(metavar="URL", help="The server at this address instead.")] = None,
+    key_env: Annotated[
+        str | None, typer.Option("--key-env", metavar="NAME", help="The name of the key to send to --url.")
+    ] = None,
+    dialect: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What --url speaks. Default: it is found out.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the models that providers have now, with context and price where they say so.
+
+    One request for each provider and key, which costs no tokens. Exit code 1 where a list could not be had.
+    """
+    from probes.cli.commands.models import models, models_at
+
+    if url is None and (key_env or dialect):
+        raise typer.BadParameter("--key-env and --dialect say how to ask --url: name that, too")
+    if url is not None and names:
+        raise typer.BadParameter("name providers or --url, not both")
+    with _usage_errors():
+        if url is None:
+            had = models(ctx.obj, names or [], as_json=as_json)
+        else:
+            had = models_at(ctx.obj, url, dialect=dialect, key=key_env, as_json=as_json)
+    if not had:
+        raise typer.Exit(ExitCode.NOT_OK)
+
+
+@app.command()
+def discover(as_json: JsonOption = False) -> None:
+    """Find what this machine offers: keys, local servers of models, configurations of other tools.
+
+    Keys are looked for in the environment and the keyring; they are sent nowhere. The ports 11434, 8000, 8080, 1234 and
+    30000 of this machine are asked for their models.
+    """
+    from probes.cli.commands.discover import discover
+
+    discover(as_json=as_json)
+
+
 ForOption = Annotated[
     str | None, typer.Option("--for", metavar="TIME", help="Stop after so long: 30s, 10m, 8h. Default: when told to.")
 ]

@@ -18,6 +18,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     """The exit code of an error whose text is all a person needs; None for a defect, shown with its traceback."""
     from probes.cli.commands.export import NoCertificate
     from probes.cli.commands.races import NoSuchRace
+    from probes.config.model_sources import UnknownProvider
     from probes.config.select import UnknownEndpoint, UnknownGroup  # all of them only now: most commands end well
     from probes.config_error import ConfigError
     from probes.exports.parquet import NoParquet
@@ -28,7 +29,15 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     from probes.store.problem import StoreProblem
 
     match error:
-        case ConfigError() | InvalidKey() | UnknownEndpoint() | UnknownGroup() | InvalidRaceRequest() | NoSuchRace():
+        case (
+            ConfigError()
+            | InvalidKey()
+            | UnknownEndpoint()
+            | UnknownGroup()
+            | UnknownProvider()
+            | InvalidRaceRequest()
+            | NoSuchRace()
+        ):
             return ExitCode.USAGE
         case StoreProblem() | StoreHeld():
             return ExitCode.STORE

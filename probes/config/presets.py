@@ -17,6 +17,9 @@ from probes.rate_limits.headers import WINDOWS
 CHAT_PATH: Final = "/chat/completions"
 """What most dialects' look-alikes add to their base URL."""
 
+MODELS_PATH: Final = "/models"
+"""Where most providers list their models, below their base URL."""
+
 PATH: Final = Path(__file__).with_name("presets.toml")
 
 REASONING_TEXTS: Final = ("raw", "summary", "hidden", "varies")
@@ -34,7 +37,8 @@ class Preset:
     the model. ``aws_service`` is the service of AWS that its requests are signed for where they take no key. ``owned``
     are request fields that inftop sets itself, by the name its dialect gives them: each with the endpoint's option that
     sets it, or with a table of those below it. ``gen_ai_name`` is what OpenTelemetry calls the provider
-    (``gen_ai.provider.name``), None: as it is called here. ``reasoning_text``: see `REASONING_TEXTS`. What follows are
+    (``gen_ai.provider.name``), None: as it is called here. ``models_path`` is where its list of models is below
+    ``base_url``, with its query; None where it has none. ``reasoning_text``: see `REASONING_TEXTS`. What follows are
     words for people; None where nothing is known.
     """
 
@@ -51,6 +55,7 @@ class Preset:
     aws_service: str | None = None
     owned: Mapping[str, Any] = field(default_factory=dict)
     gen_ai_name: str | None = None
+    models_path: str | None = MODELS_PATH
     reasoning_text: str = "varies"
     reasoning_note: str | None = None
     server_times: str | None = None
@@ -80,6 +85,12 @@ def dialects() -> tuple[str, ...]:
 def socket_dialects() -> frozenset[str]:
     """The wire formats whose base URLs are ``ws`` or ``wss`` ones."""
     return frozenset(one.dialect for one in presets().values() if one.base_url.startswith("ws"))
+
+
+@cache
+def models_paths() -> Mapping[str, str | None]:
+    """Where the list of models is by dialect, for servers that are no preset: see `Preset.models_path`."""
+    return MappingProxyType({one.dialect: one.models_path for one in reversed(list(presets().values()))})
 
 
 @cache
@@ -116,6 +127,7 @@ def _preset(name: str, table: Table) -> Preset:
         aws_service=table.read("aws_service", checks.label, None),
         path=table.read("path", checks.label, CHAT_PATH),
         gen_ai_name=table.read("gen_ai_name", checks.label, None),
+        models_path=_models_path(table.read("models_path", checks.label, MODELS_PATH)),
         owned=table.table("owned").read_all(checks.json_value),
         reasoning_text=reasoning_text,
         reasoning_note=table.read("reasoning_note", checks.text, None),
@@ -164,6 +176,11 @@ def _dialect(value: object) -> str:
     if not name.isidentifier() or find_spec(f"probes.wire.{name}") is None:
         raise ValueError(f"no dialect has the name {name!r}")
     return name
+
+
+def _models_path(path: str) -> str | None:
+    """The path of a list of models; None for "none"."""
+    return None if path == "none" else path
 
 
 def _key_names(value: object) -> tuple[str, ...]:

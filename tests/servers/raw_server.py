@@ -28,10 +28,15 @@ class Client:
 
     async def request(self) -> dict[str, str]:
         """Read one request to the end of its body: its headers, names in lower case."""
-        lines = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")[1:]
-        headers = {name.lower(): value for name, value in (one.split(": ", 1) for one in lines if one)}
+        await self.reader.readline()
+        headers = await self.request_headers()
         await self.reader.readexactly(int(headers.get("content-length", 0)))
         return headers
+
+    async def request_headers(self) -> dict[str, str]:
+        """Read what follows a request's first line, to its body: its headers, names in lower case."""
+        lines = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        return {name.lower(): value for name, value in (one.split(": ", 1) for one in lines if one)}
 
     async def say(self, data: bytes) -> None:
         """Write these bytes now."""

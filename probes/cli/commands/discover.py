@@ -1,0 +1,102 @@
+"""``discover``: what this machine offers: keys, local servers and their models, configurations of other tools."""
+
+import json
+import os
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import urlsplit
+
+from probes.cli.output.sample_lines import columns
+from probes.config.base_url_variables import base_url_variable
+from probes.config.other_tools import FoundConfiguration, find_configurations
+from probes.config.presets import Preset, presets
+from probes.keys.lookup import find_sources
+from probes.models.local import PORTS, find_local_servers
+from probes.models.model import ModelList
+from probes.route import is_on_this_machine
+from probes.sockets import event_loop
+from probes.tls.context import TlsContexts
+
+
+def discover(*, as_json: bool) -> None:
+    """Print what is found. No configuration is read, no key is sent anywhere, and only this machine is asked."""
+    keys, keyring_problem = _find_keys()
+    servers = event_loop.run(find_local_servers(TlsContexts(), (*PORTS, *_ollama_ports())))
+    configurations = find_configurations()
+    if as_json:
+        record = {
+            "keys": keys,
+            "servers": [_server_record(one) for one in servers],
+            "configurations": [{**asdict(one), "path": str(one.path)} for one in configurations],
+            "keyring_problem": keyring_problem,
+        }
+        print(json.dumps(record))  # noqa: T201
+    else:
+        lines = [*_key_lines(keys, keyring_problem), "", *_server_lines(servers)]
+        print("\n".join([*lines, *_configuration_lines(configurations)]))  # noqa: T201
+
+
+def _find_keys() -> tuple[list[dict[str, Any]], str | None]:
+    """Every key that is found, with the first provider that takes it, and why the keyring gave none."""
+    sources = find_sources(dict.fromkeys(name for one in presets().values() for name in one.keys))
+    found: dict[str, dict[str, Any]] = {}
+    for preset in presets().values():
+        key = sources.first(preset.keys)
+        if key is not None and key[0] not in found:
+            found[key[0]] = {
+                "provider": preset.name,
+                "title": preset.title,
+                "key": key[0],
+                "source": key[1],
+                "base_url": _base_url(preset),
+            }
+    return list(found.values()), sources.keyring_problem
+
+
+def _base_url(preset: Preset) -> str:
+    """Where a provider is: where the environment says, if that is an address."""
+    try:
+        variable = base_url_variable(preset, os.environ)
+    except ValueError:
+        variable = None
+    return variable.base_url if variable else preset.base_url
+
+
+def _ollama_ports() -> list[int]:
+    """The port of Ollama on this machine, where the environment says that it is another than usual."""
+    parts = urlsplit(_base_url(presets()["ollama"]))
+    return [parts.port] if parts.port and is_on_this_machine(parts.hostname or "") else []
+
+
+def _server_record(server: ModelList) -> dict[str, Any]:
+    record = server.to_json()
+    return {name: record[name] for name in ("url", "provider", "dialect", "models")}
+
+
+def _key_lines(keys: list[dict[str, Any]], keyring_problem: str | None) -> list[str]:
+    """The keys by name, never a value."""
+    rows = [(one["title"], one["key"], one["source"], one["provider"]) for one in keys]
+    lines = columns([("KEYS", "NAME", "SOURCE", "PROVIDER"), *rows]) if keys else ["KEYS: none found"]
+    return [*lines, *([f"note: {keyring_problem}"] if keyring_problem else [])]
+
+
+def _server_lines(servers: list[ModelList]) -> list[str]:
+    if not servers:
+        return ["SERVERS ON THIS MACHINE: none found"]
+    rows = [(one.url, presets()[one.provider].title if one.provider else "–", _models(one)) for one in servers]
+    return columns([("SERVERS ON THIS MACHINE", "WHICH", "MODELS"), *rows])
+
+
+def _models(server: ModelList) -> str:
+    """How many models a server has, or the name of its only one."""
+    return server.models[0].id if len(server.models) == 1 else f"{len(server.models)}"
+
+
+def _configurations(one: FoundConfiguration) -> tuple[str, str, str]:
+    return str(one.path), one.kind, f"{one.endpoints}"
+
+
+def _configuration_lines(configurations: list[FoundConfiguration]) -> list[str]:
+    if not configurations:
+        return []
+    return ["", *columns([("CONFIGURATIONS OF OTHER TOOLS", "TOOL", "MODELS"), *map(_configurations, configurations)])]

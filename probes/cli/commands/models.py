@@ -1,0 +1,135 @@
+"""``models``: what providers say they serve, asked for now."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from probes.cli.output.model_lines import list_lines
+from probes.config import checks
+from probes.config.endpoint_route import split_socket, with_socket
+from probes.config.file import find_config
+from probes.config.given_endpoint import Address, address_of
+from probes.config.load import load
+from probes.config.model_sources import ModelSource, named_sources, sources_of
+from probes.config.presets import dialects, models_paths, presets
+from probes.config_error import ConfigError
+from probes.endpoint import Endpoint
+from probes.engine.key_finder import KeyFinder
+from probes.keys.secret import KeyMissing
+from probes.models.ask import ask
+from probes.models.find import base_of, find_models
+from probes.models.model import ModelList
+from probes.outcome import Outcome
+from probes.route import Route, is_on_this_machine
+from probes.sockets import event_loop
+from probes.tls.context import TlsContexts
+
+AT_ONCE = 8
+"""Lists that are asked for at the same time."""
+
+
+def models(config: Path | None, names: Sequence[str], *, as_json: bool) -> bool:
+    """Print the models of the named providers, or of every one of the configuration that has its key.
+
+    Returns whether every list was had. Raises ConfigError, UnknownProvider, and ValueError for a base URL in the
+    environment that is none.
+    """
+    file = find_config(config)
+    known = load(file)
+    if names:
+        own = () if file.found == "shipped" else known.endpoints  # shipped: they are those of the presets
+        sources = named_sources(own, names, known.reachability_plan.route)
+    else:
+        sources = sources_of(one for one in known.endpoints if one.enabled)
+    lists = event_loop.run(_ask_all(sources))
+    if not names:
+        lists = [one for one in lists if one.outcome is not Outcome.NO_KEY]
+    empty = "no provider of the configuration has its key: inftop keys list says which each takes"
+    return _print(lists, empty, as_json=as_json)
+
+
+def models_at(config: Path | None, url: str, *, dialect: str | None, key: str | None, as_json: bool) -> bool:
+    """Print the models of the server at an address, whatever it speaks unless ``dialect`` is named.
+
+    ``key`` is the name of the key to send. Without one the key of a known provider is sent to that provider's own host,
+    else none. Returns whether the list was had. Raises ValueError and ConfigError for what is no
+    address.
+    """
+    endpoint = _endpoint_at(config, url, dialect, key)
+    return _print([event_loop.run(_ask_address(endpoint))], "", as_json=as_json)
+
+
+def _print(lists: Sequence[ModelList], empty: str, *, as_json: bool) -> bool:
+    if as_json:
+        print(json.dumps({"lists": [one.to_json() for one in lists]}))  # noqa: T201
+    else:
+        print("\n\n".join("\n".join(list_lines(one)) for one in lists) or empty)  # noqa: T201
+    return bool(lists) and all(one.ok for one in lists)
+
+
+async def _ask_all(sources: Sequence[ModelSource]) -> list[ModelList]:
+    contexts, keys, turns = TlsContexts(), KeyFinder(), asyncio.Semaphore(AT_ONCE)
+
+    async def ask_one(source: ModelSource) -> ModelList:
+        async with turns:
+            return await ask_source(source, keys, contexts)
+
+    return list(await asyncio.gather(*map(ask_one, sources)))
+
+
+async def ask_source(source: ModelSource, keys: KeyFinder, contexts: TlsContexts) -> ModelList:
+    """One list, with the key that is found for it; `no_key` where it is not found, and nothing is sent."""
+    endpoint, path = source
+    if path is None:
+        return await ask(endpoint, None, None, contexts)
+    try:
+        credentials = await keys.find(endpoint)
+    except KeyMissing as missing:
+        return ModelList.without_key(endpoint, str(missing))
+    return await ask(endpoint, path, credentials, contexts)
+
+
+def _endpoint_at(config: Path | None, url: str, dialect: str | None, key: str | None) -> Endpoint:
+    """An endpoint at an address; its dialect is "" where it is to be found out. Raises ValueError and ConfigError."""
+    if "://" not in url and not url.startswith("unix:"):
+        host = urlsplit(f"//{url}").hostname or ""
+        url = f"{'http' if is_on_this_machine(host) else 'https'}://{url}"
+    if dialect:
+        checks.one_of(dialects())(dialect)
+    address = address_of(url, dialect)
+    preset = presets().get(address.provider or "")
+    if preset is not None and not preset.keys:  # told by its port alone: what it says of itself is surer
+        preset, address = None, Address(base_of(url), dialect)
+    socket, base_url = split_socket(with_socket(checks.base_url)(address.base_url))
+    return Endpoint(
+        name=base_url,
+        provider=preset.name if preset else "",
+        model="",
+        dialect=address.dialect or "",
+        base_url=base_url,
+        keys=(checks.key_name(key),) if key else preset.keys if preset else (),
+        route=Route(socket=socket) if socket else _route(config, base_url),
+    )
+
+
+def _route(config: Path | None, address: str) -> Route:
+    """The way to an address: directly on this machine, else that of [probe] where there is a configuration."""
+    if is_on_this_machine(urlsplit(address).hostname or ""):
+        return Route()
+    try:
+        return load(find_config(config)).reachability_plan.route
+    except ConfigError:
+        return Route()
+
+
+async def _ask_address(endpoint: Endpoint) -> ModelList:
+    contexts = TlsContexts()
+    if endpoint.dialect:
+        return await ask_source(ModelSource(endpoint, models_paths().get(endpoint.dialect)), KeyFinder(), contexts)
+    try:
+        credentials = await KeyFinder().find(endpoint)
+    except KeyMissing as missing:
+        return ModelList.without_key(endpoint, str(missing))
+    return await find_models(endpoint, credentials, contexts)

@@ -1,0 +1,110 @@
+"""Where lists of models are asked for: an endpoint and a path for each provider, address and key.
+
+Such an endpoint stands for no model: it says how to connect and which key to send.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from probes.config import checks
+from probes.config.base_url_variables import base_url_variable
+from probes.config.presets import Preset, models_paths, paths, presets
+from probes.endpoint import Endpoint
+from probes.route import Route
+
+_AZURE: Final = "/openai/deployments/"
+"""What stands in an Azure address before a deployment's name; the list is beside it, for all (learn.microsoft.com)."""
+
+
+class UnknownProvider(LookupError):  # noqa: N818  # reads as what it says
+    """A name that no preset and no endpoint's provider has."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        guess = checks.nearest(name, known)
+        hint = f"; did you mean {guess}?" if guess else "."
+        super().__init__(f"no provider is named {checks.shown(name)}{hint} Known: {', '.join(known)}")
+
+
+class ModelSource(NamedTuple):
+    """A list of models: how to connect to its server and what key to send, and where it is below the base URL.
+
+    ``path`` is None where the provider has no list.
+    """
+
+    endpoint: Endpoint
+    path: str | None
+
+
+def source_of(endpoint: Endpoint) -> ModelSource:
+    """The list that has an endpoint's model."""
+    preset = presets().get(endpoint.provider)
+    own = preset is not None and preset.dialect == endpoint.dialect
+    path = preset.models_path if preset and own else models_paths().get(endpoint.dialect)
+    base, deployment, _ = endpoint.base_url.partition(_AZURE)
+    if deployment:
+        return ModelSource(replace(endpoint, base_url=f"{base}/openai"), path)
+    before = (endpoint.path or "").removesuffix(paths().get(endpoint.dialect, ""))
+    if path is not None and before and before != endpoint.path:  # /v1 of path = "/v1/chat/completions"
+        path = before + path
+    return ModelSource(endpoint, path)
+
+
+def sources_of(endpoints: Iterable[Endpoint]) -> list[ModelSource]:
+    """The lists that have the models of these endpoints, each once, in their order."""
+    found: dict[tuple[object, ...], ModelSource] = {}
+    for endpoint in endpoints:
+        source = source_of(endpoint)
+        found.setdefault(_identity(source), source)
+    return list(found.values())
+
+
+def same_source(one: Endpoint, other: Endpoint) -> bool:
+    """Whether the models of two endpoints are in one list, asked for with the same key."""
+    return _identity(source_of(one)) == _identity(source_of(other))
+
+
+def preset_endpoint(preset: Preset, route: Route) -> Endpoint:
+    """An endpoint of a provider that no configuration speaks of, at the base URL that the environment has for it.
+
+    Raises ValueError where the environment has one that is no address.
+    """
+    variable = base_url_variable(preset, os.environ)
+    return Endpoint(
+        name=preset.name,
+        provider=preset.name,
+        model="",
+        dialect=preset.dialect,
+        base_url=variable.base_url if variable else preset.base_url,
+        keys=preset.keys,
+        quirks=preset.quirks,
+        aws_service=preset.aws_service,
+        route=route,
+    )
+
+
+def named_sources(endpoints: Sequence[Endpoint], names: Iterable[str], route: Route) -> list[ModelSource]:
+    """The lists of providers by name: of its endpoints where it has any, else of its preset, reached by ``route``.
+
+    Raises UnknownProvider, and ValueError where the environment has a base URL that is no address.
+    """
+    sources: list[ModelSource] = []
+    for name in names:
+        own = [one for one in endpoints if one.provider == name]
+        if not own:
+            known = presets()
+            if name not in known:
+                raise UnknownProvider(name, list(dict.fromkeys([*known, *(one.provider for one in endpoints)])))
+            own = [preset_endpoint(known[name], route)]
+        sources += sources_of(own)
+    return sources
+
+
+def _identity(source: ModelSource) -> tuple[object, ...]:
+    """What two endpoints share whose models are in one list, asked for with the same key."""
+    one = source.endpoint
+    scheme, mark, rest = one.base_url.rstrip("/").partition("://")
+    key = (one.keys, one.key_command, one.key_header, one.header_keys, tuple(sorted(one.headers.items())))
+    address = (scheme.replace("ws", "http") + mark + rest, source.path, tuple(sorted(one.query.items())))
+    return (*address, *key, one.route, one.aws_service)

@@ -1,0 +1,77 @@
+"""Configurations of other tools that lie where they usually lie: LiteLLM's proxy, and llm."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from probes.config.file import read_small_text
+
+Kind = Literal["litellm", "llm"]
+
+_LITELLM_FILES: Final = ("litellm_config.yaml", "litellm.yaml", "litellm_config.yml", "litellm.yml")
+_LITELLM_VARIABLES: Final = ("CONFIG_FILE_PATH", "LITELLM_CONFIG")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundConfiguration:
+    """A configuration of another tool: its file, and how many models or keys it names."""
+
+    kind: Kind
+    path: Path
+    endpoints: int
+
+
+def find_configurations(environment: Mapping[str, str] = os.environ) -> list[FoundConfiguration]:
+    """The configurations there are. A file that cannot be read, or is something else, is none."""
+    found: list[FoundConfiguration] = []
+    for kind, path, count in _places(environment):
+        try:
+            endpoints = count(read_small_text(path))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if endpoints and path.resolve() not in {one.path.resolve() for one in found}:
+            found.append(FoundConfiguration(kind, path, endpoints))
+    return found
+
+
+def _places(environment: Mapping[str, str]) -> Iterator[tuple[Kind, Path, Callable[[str], int]]]:
+    """Where to look, and what counts the models or keys in a text. Raises nothing: a file need not be there."""
+    named = [Path(environment[one]) for one in _LITELLM_VARIABLES if environment.get(one)]
+    home = Path(environment.get("HOME") or environment.get("USERPROFILE") or ".")
+    folders = (home / ".litellm", home / ".config" / "litellm")
+    places = [Path(name) for name in _LITELLM_FILES]
+    places += [folder / name for folder in folders for name in (*_LITELLM_FILES, "config.yaml")]
+    for path in (*named, *places):
+        yield "litellm", path, _count_litellm
+    yield "llm", _llm_folder(environment, home) / "keys.json", _count_llm
+
+
+def _llm_folder(environment: Mapping[str, str], home: Path) -> Path:
+    """The folder of llm (llm.datasette.io, setup): LLM_USER_PATH, or where the platform has a user's data."""
+    if named := environment.get("LLM_USER_PATH"):
+        return Path(named)
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "io.datasette.llm"
+    if sys.platform == "win32":
+        return Path(environment.get("APPDATA") or home) / "io.datasette.llm"
+    return Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "io.datasette.llm"
+
+
+def _count_litellm(text: str) -> int:
+    import yaml  # only now: seldom asked for, and slow
+
+    try:
+        record: Any = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return 0
+    models = record.get("model_list") if isinstance(record, dict) else None
+    return len(models) if isinstance(models, list) else 0
+
+
+def _count_llm(text: str) -> int:
+    record = json.loads(text)
+    return sum(not name.startswith("//") for name in record) if isinstance(record, dict) else 0

@@ -1,0 +1,195 @@
+"""Asks a server for its list of models: one GET over a connection of its own, as an endpoint's probes are connected.
+
+Nothing is retried. Whatever goes wrong is an outcome, in the words of probes, with keys hidden.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Final, NoReturn
+from urllib.parse import urlencode
+
+from probes.config_error import ConfigError
+from probes.endpoint import Endpoint
+from probes.events import Failure
+from probes.measure.exchange import is_stream, read_error_response
+from probes.models.model import Model, ModelList
+from probes.models.parse import MOST_MODELS, NotAList, Page, parse_page
+from probes.models.servers import server_of
+from probes.outcome import Outcome
+from probes.sockets.connection_timing import Stamp
+from probes.sockets.errors import ExchangeError
+from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
+from probes.tls.context import TlsContexts
+from probes.transport.base import Response, SetupError, Transport
+from probes.transport.factory import transport_of
+from probes.transport.opening import opening_failure
+from probes.wire import load_dialect
+from probes.wire.credentials import Credentials
+from probes.wire.dialect import Dialect, WireRequest
+from probes.wire.http_request import request_url
+
+LIMIT_S: Final = 15.0
+"""Seconds until a server that has taken the request is given up."""
+
+MOST_PAGES: Final = 5
+"""Bodies of one list that are asked for; Anthropic and Gemini send up to 1,000 models in one."""
+
+_RECORDS: Final = 200_000
+_SIZE: Final = 16 << 20
+"""Reads and bytes of all pages of a list. The largest list of 2026 (OpenRouter's) has under 2 MB."""
+
+
+class _ListError(Exception):
+    """There is no list; ``failure`` says why."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
+
+
+async def ask(
+    endpoint: Endpoint,
+    path: str | None,
+    credentials: Credentials | None,
+    contexts: TlsContexts,
+    *,
+    limit_s: float = LIMIT_S,
+) -> ModelList:
+    """The models of the server that an endpoint is at, listed at ``path`` below its base URL, with its query.
+
+    ``path`` is None where the provider has no list. The server's name is recognized where the endpoint names none.
+    ``limit_s`` bounds the answer; opening the connection may take as long as for a probe, but no longer than that.
+    """
+    asked_at = time.time_ns() // 1_000_000
+    nothing = ModelList(endpoint.provider or None, endpoint.address, endpoint.dialect, asked_at)
+    if path is None:
+        return replace(nothing, outcome=Outcome.NOT_FOUND, problem="the provider has no list of models at its address")
+    try:
+        found, server, complete = await _ask_pages(over_http(endpoint), path, credentials, contexts, limit_s)
+    except _ListError as error:
+        failure = error.failure
+    except (ConfigError, ValueError) as error:  # a file of certificates, a proxy in the environment
+        failure = Failure(Outcome.OWN_FAULT, str(error))
+    else:
+        if server is not None:  # servers of one's own say when they were started, or asked
+            found = [replace(one, created=None) for one in found]
+        models = tuple(sorted(_without_keys(found, credentials), key=lambda one: (one.id.lower(), one.id)))
+        return replace(nothing, provider=endpoint.provider or server, models=models, complete=complete)
+    detail = failure.detail if credentials is None else credentials.hide(failure.detail)
+    return replace(nothing, outcome=failure.outcome, problem=detail)
+
+
+def over_http(endpoint: Endpoint) -> Endpoint:
+    """The endpoint with the address that it has for HTTP, also where its probes go over a WebSocket."""
+    scheme, mark, rest = endpoint.base_url.partition("://")
+    return replace(endpoint, base_url={"ws": "http", "wss": "https"}.get(scheme, scheme) + mark + rest)
+
+
+def list_request(endpoint: Endpoint, path: str, credentials: Credentials | None) -> WireRequest:
+    """The request for a list: the headers of a probe, key and all, but for those about its body."""
+    key = credentials.key if credentials else None
+    probe = load_dialect(endpoint.dialect).request(endpoint, endpoint.conversation, key)
+    headers = {name: value for name, value in probe.headers.items() if name != "content-type"}
+    headers["accept"] = "application/json"
+    request = WireRequest(request_url(replace(endpoint, path=None), path), headers, b"", "GET")
+    return credentials.authorize(request) if credentials else request
+
+
+async def _ask_pages(
+    endpoint: Endpoint, path: str, credentials: Credentials | None, contexts: TlsContexts, limit_s: float
+) -> tuple[list[Model], str | None, bool]:
+    """All models, the server's name where it is recognized, and whether the list was read to its end.
+
+    Raises _ListError, and what `transport_of` raises.
+    """
+    transport = transport_of(endpoint, contexts)
+    budget = ReadBudget(_RECORDS, _SIZE, "for a list of models")
+    found: dict[str, Model] = {}
+    server: str | None = None
+    following: Mapping[str, str] | None = {}
+    try:
+        for _ in range(MOST_PAGES):
+            asked = path + (("&" if "?" in path else "?") + urlencode(following) if following else "")
+            request = list_request(endpoint, asked, credentials)
+            page, headers = await _ask_page(transport, request, endpoint, budget, limit_s)
+            before = len(found)
+            found.update({one.id: one for one in page.models})
+            server = server or server_of(page.owners, headers)
+            following = page.next
+            if following is None or page.cut or len(found) >= MOST_MODELS or len(found) == before:
+                return list(found.values())[:MOST_MODELS], server, following is None and not page.cut
+    finally:
+        transport.drop()
+    return list(found.values()), server, False
+
+
+async def _ask_page(
+    transport: Transport, request: WireRequest, endpoint: Endpoint, budget: ReadBudget, limit_s: float
+) -> tuple[Page, Mapping[str, str]]:
+    """One body and the response's headers. Raises _ListError."""
+    dialect = load_dialect(endpoint.dialect)
+    connect_s = min(endpoint.timeouts.connect, limit_s)
+    try:
+        await _open(transport, request, endpoint, budget, connect_s)
+        async with asyncio.timeout(limit_s):
+            response = await transport.send(request)
+            body = await _read_body(response, dialect, limit_s)
+    except TimeoutError:
+        _fail(Outcome.TIMEOUT, f"no list within {limit_s:g} s")
+    except ExchangeError as error:
+        _fail(error.outcome, error.detail)
+    except ReadBudgetSpent as error:
+        _fail(Outcome.PROTOCOL, str(error))
+    try:
+        return await asyncio.to_thread(parse_page, body), response.headers  # a long one takes tens of milliseconds
+    except NotAList as error:
+        _fail(Outcome.PROTOCOL, f"no list of models: {error}")
+
+
+async def _open(
+    transport: Transport, request: WireRequest, endpoint: Endpoint, budget: ReadBudget, limit_s: float
+) -> None:
+    """Open the connection. Raises _ListError in the words of a probe, and ReadBudgetSpent."""
+    try:
+        async with asyncio.timeout(limit_s):
+            await transport.open(request, budget)
+    except TimeoutError:
+        failure = Failure(Outcome.TIMEOUT, f"connect: nothing within {limit_s:g} s")
+    except SetupError as error:
+        failure = Failure(error.outcome, error.detail)
+    else:
+        return
+    raise _ListError(opening_failure(failure, transport.opening, endpoint)) from None
+
+
+async def _read_body(response: Response, dialect: Dialect, left_s: float) -> bytes:
+    """The body of a 200. Raises _ListError for any other response, ExchangeError and ReadBudgetSpent."""
+    if response.status == HTTPStatus.NO_CONTENT or not is_stream(response):
+        raise _ListError(await read_error_response(response, left_s, dialect.failure))
+    if (coding := response.headers.get("content-encoding", "identity").lower()) != "identity":
+        _fail(Outcome.PROTOCOL, f"{coding} though identity was asked for")
+    body = bytearray()
+
+    def keep(_: Stamp, data: bytes) -> bool:
+        body.extend(data)
+        return True
+
+    await response.body.read_while(keep)
+    return bytes(body)
+
+
+def _fail(outcome: Outcome, detail: str) -> NoReturn:
+    raise _ListError(Failure(outcome, detail)) from None
+
+
+def _without_keys(models: list[Model], credentials: Credentials | None) -> list[Model]:
+    """The models, but those whose texts hold a part of a key: a server that echoes one does not spread it so."""
+    if credentials is None:
+        return models
+    texts = "\n".join(f"{one.id} {one.name} {one.quantization}" for one in models)
+    if credentials.hide(texts) == texts:
+        return models
+    return [one for one in models if credentials.hide(text := f"{one.id} {one.name} {one.quantization}") == text]

@@ -1,0 +1,70 @@
+"""A model as a provider's list of models has it, and such a list; frozen values."""
+
+import time
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from probes.endpoint import Endpoint
+from probes.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One model of a list. None: the list does not say.
+
+    ``context`` is in tokens, prices are in USD per million tokens, ``created`` is the instant at which the provider
+    says it was released (ISO 8601, UTC). Texts are plain lines, safe to show.
+    """
+
+    id: str
+    name: str | None = None
+    context: int | None = None
+    input_usd: float | None = None
+    output_usd: float | None = None
+    quantization: str | None = None
+    created: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """The models that a server says it has, by their ids, or why there is no such list.
+
+    ``provider`` is the name of a preset, None where none is known; ``url`` is the base URL of requests to it, in
+    ``dialect``. ``asked_at`` is in milliseconds since the epoch. ``outcome`` is ok, else ``problem`` says what went
+    wrong. ``complete`` is False where it had more models than are read.
+    """
+
+    provider: str | None
+    url: str
+    dialect: str
+    asked_at: int
+    outcome: Outcome = Outcome.OK
+    problem: str | None = None
+    models: tuple[Model, ...] = ()
+    complete: bool = True
+
+    @classmethod
+    def without_key(cls, endpoint: Endpoint, problem: str) -> "ModelList":
+        """No list: nothing was sent to the server of an endpoint, for want of its key."""
+        provider, at = endpoint.provider or None, time.time_ns() // 1_000_000
+        return cls(provider, endpoint.address, endpoint.dialect, at, Outcome.NO_KEY, problem)
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is a list, though it may be an empty one."""
+        return self.outcome is Outcome.OK
+
+    def to_json(self) -> dict[str, Any]:
+        """The list as ``--json`` shows it; ``outcome`` is null where the list was had."""
+        asked_at = datetime.fromtimestamp(self.asked_at / 1000, UTC).isoformat(timespec="milliseconds")
+        return {
+            "provider": self.provider,
+            "url": self.url,
+            "dialect": self.dialect,
+            "asked_at": asked_at.replace("+00:00", "Z"),
+            "problem": self.problem,
+            "outcome": None if self.ok else str(self.outcome),
+            "complete": self.complete,
+            "models": [asdict(one) for one in self.models],
+        }
