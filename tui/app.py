@@ -33,6 +33,7 @@ from tui.style.themes import DARK, THEMES
 from tui.time.period import LENGTHS
 
 if TYPE_CHECKING:
+    from tui.api_keys.screen import ApiKeysScreen
     from tui.compare.screen import CompareScreen
     from tui.copying import Copyable
     from tui.endpoint.screen import EndpointScreen
@@ -71,6 +72,7 @@ class InftopApp(OrderedKeysApp):
         self._dashboard = DashboardScreen(self._fleet, source, now, options.view)
         self._race_to_run = options.race
         self._race: RaceScreen | None = None
+        self._api_keys: ApiKeysScreen | None = None
         self._compare: CompareScreen | None = None
         self._endpoint: EndpointScreen | None = None
         self._waiting: list[Message] = []
@@ -268,6 +270,30 @@ class InftopApp(OrderedKeysApp):
             self._race.is_program = True
             self._race.begin(request)
         return self._race
+
+    async def action_api_keys(self) -> None:
+        """The API keys: the page is made once, so that the tests of this run are found again."""
+        if self._api_keys is None:
+            from tui.api_keys.asking import ask_with_key
+            from tui.api_keys.screen import ApiKeysScreen
+            from tui.sources.own_commands import OwnCommands
+
+            commands = OwnCommands()
+            self._api_keys = ApiKeysScreen(
+                config=self._options.config,
+                test=lambda use, secret: ask_with_key(commands, self._options.config(), use, secret, self._now),
+                changed=self._keys_changed,
+                now=self._now,
+            )
+            self.install_screen(self._api_keys, "api keys")
+        await self.push_screen(self._api_keys)
+
+    def _keys_changed(self, users: Sequence[str]) -> None:
+        """Have the engine look its keys up again, and probe at once what lacked the one that is there now."""
+        if self._source.send(Command("find_keys")):
+            for name in users:
+                if name in self._fleet.endpoints and self._fleet.endpoints[name].lacks_key:
+                    self._source.send(Command("probe", name))
 
     @on(EndpointRequested)
     def _endpoint_requested(self, event: EndpointRequested) -> None:

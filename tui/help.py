@@ -18,6 +18,7 @@ from textual.widgets import Input
 from probes.certificate import Certificate
 from probes.definitions import Definition, sections
 from probes.text import line
+from tui.api_keys.keys import API_KEYS_KEYS
 from tui.compare.keys import COMPARE_KEYS, LIST_KEYS
 from tui.copying import COPY_KEYS
 from tui.dashboard.keys import DASHBOARD_KEYS
@@ -29,6 +30,7 @@ from tui.options.keys import OPTIONS_KEYS
 from tui.race.keys import RACE_KEYS
 from tui.sample.keys import SAMPLE_KEYS
 from tui.screens.box_screen import BoxScreen
+from tui.screens.question_screen import QUESTION_KEYS
 from tui.style.format import moment
 
 NAME_WIDTH: Final = 20
@@ -50,7 +52,7 @@ HELP_KEYS: Final = KeyTable("Help", (
 
 KEY_TABLES: Final = (
     DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, COMPARE_KEYS, LIST_KEYS, RACE_KEYS, COPY_KEYS,
-    JUMP_KEYS, OPTIONS_KEYS, HELP_KEYS,
+    JUMP_KEYS, OPTIONS_KEYS, API_KEYS_KEYS, QUESTION_KEYS, HELP_KEYS,
 )  # fmt: skip
 """The keys of every page."""
 

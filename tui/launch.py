@@ -48,7 +48,7 @@ def show_dashboard(config: Path | None, given: Given) -> None:
     read = load(file)  # what is wrong with it is said before a screen hides it
     if not at_terminal():
         become([*file.argument, "record"])
-    _run([*file.argument, "run"], _configured(read, given))
+    _run([*file.argument, "run"], _configured(read, given, config))
 
 
 def show_attached(url: str, config: Path | None, given: Given) -> None:
@@ -58,7 +58,7 @@ def show_attached(url: str, config: Path | None, given: Given) -> None:
     """
     if not is_postgres(url) and not path_of(url).exists():
         raise StoreProblem("failed", f"there is no store at {path_of(url)}")
-    configured = _configured(load(find_config(config)), given)
+    configured = _configured(load(find_config(config)), given, config)
     options = replace(configured, endpoints=(), store_url=url)  # the store says which endpoints there are
     _show(lambda: _read_only_source(url, configured.endpoints), options)
 
@@ -83,7 +83,7 @@ def show_race(config: Path | None, request: RaceRequest, given: Given, *, demo: 
         _run(["run", "--demo", "--races"], replace(_simulated(given), race=request))
         return
     file = find_config(config)
-    _run([*file.argument, "run", "--races"], replace(_configured(load(file), given), race=request))
+    _run([*file.argument, "run", "--races"], replace(_configured(load(file), given, config), race=request))
 
 
 def show_measuring(stage: Path) -> None:
@@ -114,13 +114,14 @@ def _options(choices: Choices) -> ScreenOptions:
     )
 
 
-def _configured(read: Config, given: Given) -> ScreenOptions:
-    """The options of a screen on what a configuration says."""
+def _configured(read: Config, given: Given, config: Path | None) -> ScreenOptions:
+    """The options of a screen on what a configuration says; ``config`` is the file that was named, if one was."""
     return replace(
         _options(Choices(given, read.screen, defaults=DEFAULTS)),
         endpoints=[EndpointFacts.of(one) for one in read.endpoints],
         store_url=read.store_url or default_url(),
         prompts=lambda: race_prompts(read),
+        config=lambda: find_config(config),
     )
 
 

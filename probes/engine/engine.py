@@ -75,6 +75,9 @@ class Keys(Protocol):
     def forget(self, endpoint: Endpoint) -> None:
         """Drop an endpoint's cached keys, since the provider refused one: they are looked up again next time."""
 
+    def forget_all(self) -> None:
+        """Drop all cached keys, since a person has changed some."""
+
 
 class Engine:
     """Probes endpoints on schedule until `run` is told to stop. Construct and run it on one event loop.
@@ -192,6 +195,8 @@ class Engine:
         """Carry out a screen's command; one for an endpoint that is not monitored is ignored."""
         if command.endpoint is None and command.do in ("pause", "resume"):
             self._paused = command.do == "pause"
+        if command.do == "find_keys":
+            self._keys.forget_all()
         for name, monitor in self.monitors.items():
             if command.endpoint in (None, name):
                 if command.do == "probe":

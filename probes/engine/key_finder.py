@@ -74,6 +74,14 @@ class KeyFinder:
         if endpoint.aws_service:
             self._aws.forget()
 
+    def forget_all(self) -> None:
+        """Drop every cached key, and what was not found: a person has changed keys."""
+        self._found.clear()
+        self._not_found.clear()
+        for one in self._command_keys.values():
+            one.until = 0
+        self._aws.forget()
+
     async def _run_command(self, command: KeyCommand) -> Secret:
         """The key that a command prints; it runs once, however many wait for it. Raises KeyMissing."""
         last = self._command_keys.setdefault(command, _CommandKey())

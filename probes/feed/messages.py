@@ -131,9 +131,12 @@ class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
 
 
 class Command(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="command"):
-    """What a screen asks of the engine, for one ``endpoint``; None means all of them."""
+    """What a screen asks of the engine, for one ``endpoint``; None means all of them.
 
-    do: Literal["pause", "resume", "probe", "curl"]
+    ``find_keys``: keys have changed; forget those that are held, and look them up again.
+    """
+
+    do: Literal["pause", "resume", "probe", "curl", "find_keys"]
     endpoint: str | None = None
 
 

@@ -10,8 +10,11 @@ from keyring.backends.fail import Keyring as NoKeyring
 from keyring.backends.null import Keyring as NullKeyring
 from keyring.errors import KeyringLocked
 
+from probes.budget.cap import Budget, Ledger
 from probes.cli.commands.check import check
+from probes.engine.engine import Engine
 from probes.engine.key_finder import KeyFinder
+from probes.feed.messages import Command
 from probes.keys import keyring as keyring_store
 from probes.keys.keyring import KeyringMissing
 from probes.keys.lookup import find_in_environment, find_key, find_sources, flaw_in_environment
@@ -186,6 +189,20 @@ async def test_one_that_is_set_and_cannot_be_sent_is_named_with_what_is_wrong(en
         await KeyFinder().find(endpoint(keys=("FIRST_API_KEY",)))
     assert str(caught.value).startswith("no key: the environment variable FIRST_API_KEY holds blanks, line breaks or")
     assert "planted" not in str(caught.value)
+
+
+async def test_keys_that_a_person_changed_are_found_at_the_next_look(entries):
+    finder, watched = KeyFinder(), endpoint(keys=("FIRST_API_KEY",))
+    engine = Engine([], Ledger(Budget(), 0), store=None, keys=finder)
+    with pytest.raises(KeyMissing):
+        await finder.find(watched)
+    for value in ("planted-1", "planted-2"):
+        entries["inftop", "FIRST_API_KEY"] = value
+        engine.handle(Command("find_keys"))
+        found = await finder.find(watched)
+        assert found is not None
+        assert found.key is not None
+        assert found.key.reveal() == value
 
 
 async def test_a_proxys_key_must_be_a_user_and_a_password(entries, monkeypatch):

@@ -1,7 +1,9 @@
 """What screens are opened over: stores that are only read, filled once for all of them."""
 
+import keyring
 import pytest
 
+from tests.keys.memory_keyring import MemoryKeyring
 from tests.tui.compare import comparing
 from tests.tui.endpoint.month import fill_month
 
@@ -18,3 +20,13 @@ def store(tmp_path_factory):
 def url(tmp_path_factory):
     """The URL of the store of `tests.tui.compare.comparing`."""
     return comparing.store(tmp_path_factory.mktemp("comparing"))
+
+
+@pytest.fixture
+def memory():
+    """A keyring in memory, in place of the system's."""
+    before = keyring.get_keyring()
+    memory = MemoryKeyring()
+    keyring.set_keyring(memory)
+    yield memory
+    keyring.set_keyring(before)

@@ -5,6 +5,8 @@ from textual._compositor import Compositor
 
 from tests.store.stores import fill
 from tests.tui import fabric
+from tests.tui.api_keys.pages import done
+from tests.tui.api_keys.pages import opened as keys_opened
 from tests.tui.compare.comparing import comparing
 from tests.tui.dashboard.test_navigator import looking, press
 from tests.tui.endpoint.summaries import portrayed
@@ -83,6 +85,22 @@ async def test_the_dashboard(count, states, looks):
             await shown.press(*back.split())
             if shown.app.screen is not shown.dashboard:
                 await shown.press("escape")
+    assert not found, "\n".join(found)
+
+
+async def test_the_api_keys(tmp_path, memory):
+    found = []
+    memory.entries["inftop", "GROQ_API_KEY"] = "gsk_a1B2c3D4e5F6g7H8"
+    async with keys_opened(tmp_path) as shown:
+        await shown.press("space")
+        await done(shown)
+        found += await looked_at(shown, "API keys")
+        await shown.press("enter")
+        found += await looked_at(shown, "setting a key", SOME)
+        await shown.press("escape", "delete")
+        found += await looked_at(shown, "question", SOME, allows_blank=True, has_footer=False)
+        await shown.press("escape", "down", "down", "enter")
+        found += await looked_at(shown, "all API keys")
     assert not found, "\n".join(found)
 
 

@@ -62,6 +62,7 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
         "In the present: select the first endpoint."),
     Key("last", "end", "End", "move(1000)", "Move", "", "",
         "Select the last endpoint."),
+    verbs.API_KEYS,
     verbs.COPY,
     verbs.JUMP,
     verbs.OPTIONS,
@@ -72,7 +73,7 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
 ), footer=(
     "help", "quit", "notice.seen", "crosshair.off", "filter.clear", "now", "window.longer", "view", "sort", "filter",
     "open", "race", "compare", "earlier", "later", "probe", "pause", "detail", "freeze", "group", "export", "copy",
-    "jump", "scale", "crosshair.earlier", "place", "options", "palette",
+    "api_keys", "jump", "scale", "crosshair.earlier", "place", "options", "palette",
 ))  # fmt: skip
 
 

@@ -58,6 +58,7 @@ ENDPOINT_KEYS: Final = KeyTable("Endpoint", (
     verbs.READ_LATER,
     verbs.READ_NOT,
     verbs.BACK,
+    verbs.API_KEYS,
     verbs.COPY,
     verbs.JUMP,
     verbs.OPTIONS,

@@ -66,6 +66,7 @@ RACE_KEYS: Final = KeyTable("Race", (
     Key("race.leave", "escape,q", "Esc", "app.quit", "Program", "quit", "Quit",
         "After `inftop race`: leave the program; nothing but the race was probed."),
     replace(verbs.BACK, help="Leave a replay, the list or the choice, then the race view; a race that runs goes on."),
+    replace(verbs.API_KEYS, help="The API keys: set the key that a lane lacks."),
     verbs.JUMP,
     verbs.OPTIONS,
     verbs.HELP,

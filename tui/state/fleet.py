@@ -126,6 +126,11 @@ class EndpointState:
             self.attributable = (self.history.version, last_probe(self.facts, self.last_sent, self.history))
         return self.attributable[1]
 
+    @property
+    def lacks_key(self) -> bool:
+        """Whether it is not probed because a key of it is not to be had."""
+        return self.monitor.no_key or (self.last is not None and self.last.outcome is Outcome.NO_KEY)
+
     def since(self, word: State) -> int | None:
         """When the endpoint began to fail, or to meet a limiter (ms since the epoch); None in any other state."""
         if word == "failing":

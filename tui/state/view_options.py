@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
+from probes.config.file import ConfigFile, find_config
 from probes.config.screen import Detail, Groups, Option, Sort, View
 from probes.feed.messages import EndpointFacts
 from tui.state.choices import Choices
@@ -104,6 +105,10 @@ DEFAULTS: Final[Mapping[Option, str]] = {"theme": "inftop-dark", **ViewOptions()
 """What each of the screen's options is where nothing says otherwise."""
 
 
+def _find_config() -> ConfigFile:
+    return find_config(None)
+
+
 @dataclass(frozen=True, slots=True)
 class ScreenOptions:
     """What a run of the screen begins with.
@@ -112,7 +117,8 @@ class ScreenOptions:
     and ``state_problem`` is what was wrong with that file, in words.
     ``endpoints`` and ``store_url`` are what the configuration says, so that there is something to show before the
     engine has said hello. ``prompts`` gives those to race on, when they are wanted; ``race`` is run as soon as there is
-    an engine. ``lasting_s`` ends the screen by itself; None: a person does.
+    an engine. ``lasting_s`` ends the screen by itself; None: a person does. ``config`` finds the configuration file in
+    effect, which is another once a user has one of his own.
     """
 
     view: ViewOptions = field(default_factory=ViewOptions)
@@ -125,6 +131,7 @@ class ScreenOptions:
     prompts: "Callable[[], Sequence[NamedPrompt]]" = tuple
     race: "RaceRequest | None" = None
     lasting_s: float | None = None
+    config: Callable[[], ConfigFile] = _find_config
 
 
 def next_of(options: Sequence[T], current: T, step: int = 1) -> T:

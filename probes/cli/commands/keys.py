@@ -9,6 +9,7 @@ from pathlib import Path
 from probes.cli.output.sample_lines import columns
 from probes.config.checks import key_name, nearest
 from probes.config.file import find_config
+from probes.config.key_users import key_uses
 from probes.config.load import load
 from probes.config.presets import presets
 from probes.keys import keyring
@@ -66,15 +67,8 @@ def delete_key(name: str) -> bool:
 
 def _users(config: Path | None) -> dict[str, list[str]]:
     """Every key name, with the endpoints that use it, else the presets that would."""
-    users: dict[str, list[str]] = {}
-    for endpoint in load(find_config(config)).endpoints:
-        for name in dict.fromkeys(endpoint.key_names):
-            users.setdefault(name, []).append(endpoint.name)
-    for preset in presets().values():
-        for name in preset.keys:
-            if name not in users:
-                users[name] = [f"provider {preset.name}"]
-    return users
+    uses = key_uses(load(find_config(config)).endpoints, presets().values())
+    return {one.name: list(one.endpoints) or [f"provider {one.providers[0]}"] for one in uses if one.kind == "name"}
 
 
 def _checked_name(name: str) -> str:

@@ -5,6 +5,7 @@ from collections import defaultdict
 import pytest
 from textual.actions import parse
 
+from tui.api_keys.screen import ApiKeysScreen
 from tui.app import InftopApp
 from tui.compare.choice import CompareChoice
 from tui.compare.keys import COMPARE_KEYS
@@ -22,18 +23,21 @@ from tui.race.race_view import RaceView
 from tui.race.screen import RaceScreen
 from tui.race.stored_races_panel import StoredRacesPanel
 from tui.sample.screen import SampleScreen
+from tui.screens.question_screen import QuestionScreen
 
 SCREENS = (
     DashboardScreen, EndpointScreen, SampleScreen, CompareScreen, CompareChoice, RaceScreen, CopyScreen, JumpScreen,
-    OptionsScreen, HelpScreen,
+    OptionsScreen, ApiKeysScreen, QuestionScreen, HelpScreen,
 )  # fmt: skip
 
-FREE = {"A", "K", "E", "i"}
+FREE = {"A", "E", "i"}
 """Kept free for what comes."""
 
-BY_CONTEXT = {"enter", "space", "tab", "shift+tab", "escape", "home", "end", "left", "right", "q", "r", "slash", "O"}
+BY_CONTEXT = {
+    "enter", "space", "tab", "shift+tab", "escape", "home", "end", "left", "right", "q", "r", "slash", "O", "K",
+}  # fmt: skip
 """They act on what is chosen or shown: `r` races, and replays in the race view; `/` filters or jumps, or only
-jumps; `O` closes what it opened."""
+jumps; `O` and `K` close what they opened."""
 
 
 def pressed(key):
