@@ -349,7 +349,9 @@ Repeated = list[str] | None
 @app.command()
 def export(
     ctx: typer.Context,
-    since: Annotated[str, typer.Option(metavar="WHEN", help="The first: 24h or 7d ago, or a time.")] = "24h",
+    since: Annotated[
+        str | None, typer.Option(metavar="WHEN", help="The first: 24h or 7d ago, or a time. Default: 24h.")
+    ] = None,
     until: Annotated[str | None, typer.Option(metavar="WHEN", help="Where to end; default: now.")] = None,
     endpoint: Annotated[Repeated, typer.Option(metavar="NAME", help="Only these; may be repeated.")] = None,
     group: Annotated[Repeated, typer.Option(metavar="NAME", help="Only endpoints of this group.")] = None,
@@ -384,8 +386,18 @@ def export(
         raise typer.BadParameter("--certificate stands beside a file: name one with --output")
     chosen = {"endpoints": endpoint, "providers": provider, "vantages": vantage, "connections": connection}
     with _usage_errors():
-        request = export_request(since, until, {**chosen, "outcomes": outcome}, rollup=rollup, columns=columns, zone=tz)
-    export(ctx.obj, request, groups=group or (), format=format, output=output, certificate=certificate)
+        request = export_request(
+            since or "24h", until, {**chosen, "outcomes": outcome}, rollup=rollup, columns=columns, zone=tz
+        )
+    export(
+        ctx.obj,
+        request,
+        groups=group or (),
+        format=format,
+        output=output,
+        certificate=certificate,
+        since_given=since is not None,
+    )
 
 
 @contextmanager

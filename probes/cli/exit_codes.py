@@ -21,6 +21,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     from probes.config.model_sources import UnknownProvider
     from probes.config.select import UnknownEndpoint, UnknownGroup  # all of them only now: most commands end well
     from probes.config_error import ConfigError
+    from probes.exports.held import UnknownName
     from probes.exports.parquet import NoParquet
     from probes.keys.keyring import KeyringMissing
     from probes.keys.secret import InvalidKey
@@ -37,6 +38,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
             | UnknownProvider()
             | InvalidRaceRequest()
             | NoSuchRace()
+            | UnknownName()
         ):
             return ExitCode.USAGE
         case StoreProblem() | StoreHeld():

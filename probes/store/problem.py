@@ -78,6 +78,13 @@ class StoreProblem(Exception):  # noqa: N818 - a state of the store, not a fault
         self.lasting = state in _LASTING if lasting is None else lasting
 
 
+class NoHistory(StoreProblem):
+    """Nothing has been recorded yet: the store is not there, or has no tables."""
+
+    def __init__(self) -> None:
+        super().__init__("failed", "there is no history yet")
+
+
 def of_sqlite(error: sqlite3.Error) -> StoreProblem:
     """The problem behind an error of the sqlite3 module."""
     code = getattr(error, "sqlite_errorcode", None)

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import keyring
@@ -15,6 +16,7 @@ import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 
 from probes.cli.app import main
+from probes.cli.commands import export as export_command
 from probes.config.presets import presets
 from probes.store.write.writer import Writer
 from tests.keys.memory_keyring import MemoryKeyring
@@ -396,10 +398,68 @@ async def test_export_writes_samples_and_says_little(run, stored, tmp_path):
     _, out, _ = run("--config", stored, "export", "--since", "90m", "--format", "jsonl")
     assert [json.loads(row)["endpoint"] for row in out.splitlines()] == ["a"]
     path = tmp_path / "out.csv"
-    said = run("--config", stored, "export", "--until", "90m", "--endpoint", "b", "--endpoint", "c", "-o", str(path))
+    said = run("--config", stored, "export", "--until", "90m", "--endpoint", "b", "-o", str(path))
     assert said == (0, "", f"1 sample in {path}\n")
     assert len(path.read_text().splitlines()) == 2
-    assert run("--config", stored, "export", "--endpoint", "c") == (0, header + "\n", "0 samples\n")
+    code, out, err = run("--config", stored, "export", "--endpoint", "a", "--until", "90m")
+    assert (code, out) == (0, header + "\n")
+    assert err.startswith("0 samples\nthere is something from 20")
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "said"),
+    [
+        (
+            "endpoint",
+            "aa",
+            "--endpoint: neither the history nor the configuration has endpoint 'aa'; did you mean 'a'?",
+        ),
+        ("provider", "vlm", "has provider 'vlm'; did you mean 'vllm'?"),
+        ("vantage", "lokal", "has vantage 'lokal'; did you mean 'local'? Known: local"),
+        ("group", "n", "no enabled endpoint is in a group 'n'"),
+    ],
+)
+async def test_an_export_of_a_name_that_nothing_has_ends_with_2_and_says_the_nearest(run, stored, option, name, said):
+    code, out, err = run("--config", stored, "export", f"--{option}", name)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+async def test_an_export_says_from_when_there_is_something(run, stored):
+    assert run("--config", stored, "export", "--since", "3d")[2].startswith("the first sample of this kind is of 20")
+    assert run("--config", stored, "export", "--since", "90m")[2] == ""
+    assert run("--config", stored, "export", "--since", "24h", "--rollup", "month", "--until", "1m")[0] == 0
+    _, out, err = run("--config", stored, "export", "--since", "1m", "--rollup", "day")
+    assert len(out.splitlines()) == 1
+    assert re.fullmatch(
+        r"0 rollups\nthere is something from (\S+) to (\S+); a day counts by its beginning, in UTC: --since (\S+)\n",
+        err,
+    )
+    first = err.split()[-1]
+    assert len(run("--config", stored, "export", "--since", first, "--rollup", "day")[1].splitlines()) > 1
+
+
+def test_history_races_and_export_agree_on_a_store_that_is_not_there(run, tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text(
+        f'[store]\nurl = "sqlite:///{tmp_path}/none.db"\n[[endpoint]]\nname="a"\nprovider="vllm"\nmodel="m"\n'
+    )
+    for words in (["history"], ["races"], ["export"], ["export", "--rollup", "day"]):
+        code, _, err = run("--config", str(path), *words)
+        assert code == 0
+        assert "inftop r" in err
+    assert not (tmp_path / "none.db").exists()
+
+
+async def test_no_bar_is_shown_where_the_rows_go_to_a_terminal(run, stored, tmp_path, monkeypatch):
+    bars = []
+    monkeypatch.setattr(export_command, "progress_bar", lambda label: bars.append(label) or nullcontext())
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert run("--config", stored, "export")[0] == 0
+    assert bars == []
+    assert run("--config", stored, "export", "-o", str(tmp_path / "out.csv"))[0] == 0
+    assert bars == ["Exporting"]
 
 
 async def test_an_export_that_cannot_be_written_ends_with_1(run, stored, tmp_path):

@@ -84,7 +84,8 @@ def test_it_says_how_much_waits_and_where(run, filled, waiting):
 
 
 def test_it_says_what_waits_for_a_store_that_cannot_be_read(run, path, waiting):
-    assert run() == (3, f"waiting    3 samples in {waiting}\n", "there is no history yet\n")
+    nothing = "there is no history yet: inftop record, or inftop, records\n"
+    assert run() == (0, f"waiting    3 samples in {waiting}\n", nothing)
     path.write_text("dear diary")
     code, out, _ = run("--json")
     record = json.loads(out)
@@ -133,7 +134,12 @@ def test_a_store_that_is_recorded_into_ends_a_vacuum_with_3_and_who_it_is(run, f
 
 
 def test_where_there_is_no_history_it_says_so(run, path):
-    for words in ((), ("check",), ("rebuild",), ("vacuum",)):
+    nothing = "there is no history yet: inftop record, or inftop, records\n"
+    assert run() == (0, "", nothing)
+    code, out, err = run("--json")
+    record = json.loads(out)
+    assert (code, record["parts"][0]["rows"], record["races"], err) == (0, 0, 0, nothing)
+    for words in (("check",), ("rebuild",), ("vacuum",)):
         code, out, err = run(*words)
         assert (code, out, err) == (3, "", "there is no history yet\n")
     assert not path.exists()

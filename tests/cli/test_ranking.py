@@ -100,3 +100,20 @@ def test_speeds_of_answers_alone_are_said_below_their_row():
     )
     assert shown[2] == "  tokens/s of the answers alone"
     assert len(shown) == 4
+
+
+def test_what_is_left_out_is_said_and_why():
+    samples = [
+        good(100.0),
+        good(1.0, trusted=False),
+        good(2.0, trusted=False),
+        sample(ttft_ms=900.0, connection="cold"),
+        good(None, buffered=True),
+        good(5.0, outcome=Outcome.TIMEOUT),
+    ]
+    ranks = ranking([(endpoint(name="a"), samples), (endpoint(name="b"), [good(1.0)])])
+    assert {one.endpoint.name: one.ttft_p50_ms for one in ranks} == {"a": 100.0, "b": 1.0}
+    notes = " ".join(ranking_table(ranks))
+    assert "2 left out as not trusted: this machine was too busy to time it" in notes
+    assert "1 left out as cold: only warm ones are ranked" in notes
+    assert "1 left out as buffered: something on the way held the answer back" in notes

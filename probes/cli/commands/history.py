@@ -15,11 +15,11 @@ from probes.config.load import Config, load
 from probes.sample import iso
 from probes.store.history import checking, copying, merging
 from probes.store.history import vacuum as vacuuming
-from probes.store.history.contents import StoreContents, contents
+from probes.store.history.contents import NOTHING, StoreContents, contents
 from probes.store.history.duplicates import shared_vantages
 from probes.store.history.rebuild import rebuild as rebuild_rollups
 from probes.store.location import default_url, shown
-from probes.store.problem import StoreProblem
+from probes.store.problem import NoHistory, StoreProblem
 from probes.store.write.journal_folder import waiting_for
 from probes.text import line
 
@@ -29,22 +29,27 @@ VANTAGE_ADVICE: Final = "if these are two machines, give each a [store] vantage"
 def history(config: Path | None, *, as_json: bool) -> None:
     """Print what the store holds, and what waits for it on this machine, which is printed even where it cannot be read.
 
-    Raises ConfigError and StoreProblem.
+    A store that is not there yet holds nothing, which is no problem. Raises ConfigError and StoreProblem.
     """
     loaded = load(find_config(config))
     url = _url(loaded)
     waiting = waiting_for(url, loaded.vantage)
     record: dict[str, Any] = {"store": shown(url), "waiting": [one._asdict() for one in waiting]}
     lines = [f"waiting    {one.samples:,} samples in {one.folder}" for one in waiting]
+    nothing = ""
     try:
         found = contents(url)
+    except NoHistory as missing:
+        found, nothing = NOTHING, f"{missing.detail}: inftop record, or inftop, records"
     except StoreProblem as problem:
         if waiting:
             _print({**record, "problem": {"state": problem.state, "detail": problem.detail}}, as_json, lines)
         raise
-    _print(
-        {**record, "retention_s": asdict(loaded.retention), **asdict(found)}, as_json, [*lines, *_lines(loaded, found)]
-    )
+    if nothing:
+        typer.echo(nothing, err=True)
+    else:
+        lines += _lines(loaded, found)
+    _print({**record, "retention_s": asdict(loaded.retention), **asdict(found)}, as_json, lines)
 
 
 def rebuild(config: Path | None, *, as_json: bool) -> None:
@@ -114,7 +119,8 @@ def _url(config: Config) -> str:
 
 
 def _print(record: Mapping[str, Any], as_json: bool, lines: list[str]) -> None:
-    typer.echo(json.dumps(record, indent=2) if as_json else "\n".join(lines))
+    if as_json or lines:
+        typer.echo(json.dumps(record, indent=2) if as_json else "\n".join(lines))
 
 
 def _lines(config: Config, found: StoreContents) -> list[str]:

@@ -1,7 +1,8 @@
 """Ranks endpoints that serve the same model by their median TTFT; pure."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -22,7 +23,8 @@ class Rank:
     Times and speeds use only what counts (`probes.stats.sample_values`) with the endpoint's own connection policy; of
     `both` the warm ones. A ratio is the endpoint's median over the best one's: 1 for the best, above it for slower
     first tokens, below it for slower decoding. ``error_rate`` is a share of 1; ``hits`` counts rate-limit hits.
-    ``cost_usd`` is the mean of the probes whose cost is known. ``of_answers``: some of its tokens/s are of answers
+    ``cost_usd`` is the mean of the probes whose cost is known. ``left_out`` counts the good samples whose times are not
+    used, by why. ``of_answers``: some of its tokens/s are of answers
     alone, whose reasoning is not shown as it is generated.
     """
 
@@ -37,6 +39,7 @@ class Rank:
     hits: int
     cost_usd: float | None
     of_answers: bool
+    left_out: Mapping[str, int]
 
 
 def ranking(group: Iterable[tuple[Endpoint, Sequence[Sample]]]) -> tuple[Rank, ...]:
@@ -81,7 +84,20 @@ def _rank(endpoint: Endpoint, samples: Sequence[Sample]) -> Rank:
         hits=sum(one.outcome is Outcome.RATE_LIMITED for one in samples),
         cost_usd=sum(costs) / len(costs) if costs else None,
         of_answers=any(one.speed_basis == "answer" for one in good),
+        left_out=Counter(why for one in samples if (why := _why_left_out(one, endpoint)) is not None),
     )
+
+
+def _why_left_out(sample: Sample, endpoint: Endpoint) -> str | None:
+    """Why an answer's times are not ranked; None where they are, and where there was no good answer."""
+    lane = lane_of(endpoint.connection)
+    if sample.outcome is not Outcome.OK:
+        return None
+    if not is_measured(sample):
+        return "not trusted: this machine was too busy to time it"
+    if sample.connection != lane:
+        return f"{sample.connection or 'without a connection'}: only {lane} ones are ranked"
+    return "buffered: something on the way held the answer back" if sample.buffered else None
 
 
 def _order(one: Rank) -> tuple[float, float]:
@@ -110,7 +126,8 @@ def _note(one: Rank) -> str:
     listed = f"${price.input:g} in, ${price.output:g} out a million tokens" if price else ""
     probe = "" if one.cost_usd is None else f"${one.cost_usd:.6f} a probe"
     alone = "tokens/s of the answers alone" if one.of_answers else ""
-    return "; ".join(part for part in (listed, probe, alone) if part)
+    left_out = [f"{count} left out as {why}" for why, count in one.left_out.items()]
+    return "; ".join(part for part in (listed, probe, alone, *left_out) if part)
 
 
 def _number(value: float | None) -> str:

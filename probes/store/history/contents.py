@@ -44,6 +44,21 @@ class StoreContents:
     tables: dict[str, int]
 
 
+NOTHING: Final = StoreContents(
+    version="",
+    name=None,
+    endpoints=0,
+    vantages=(),
+    parts=tuple(ContentPart(name, 0, None, None) for name in ("samples", *TIERS)),
+    races=0,
+    whole_since=None,
+    bytes=0,
+    bytes_free=None,
+    tables={},
+)
+"""What there is before anything was recorded."""
+
+
 def contents(url: str) -> StoreContents:
     """What the store at ``url`` holds, of this version or an older one. Raises StoreProblem."""
     with Snapshot(url) as store:

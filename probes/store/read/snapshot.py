@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any, Self
 
 from probes.store.location import file_state, is_postgres, path_of
-from probes.store.problem import StoreProblem
+from probes.store.problem import NoHistory
 from probes.store.read.source import FETCH
 from probes.store.read.sqlite import connect_read_only
 from probes.store.schema import REVISIONS, revision_of
@@ -17,7 +17,7 @@ Row = tuple[Any, ...]
 class Snapshot:
     """A read-only transaction of its own connection, as a context manager. SQL has a ``?`` for each parameter.
 
-    Entering and reading raise StoreProblem: ``missing`` where there is no store.
+    Entering and reading raise StoreProblem; entering NoHistory where there is no store.
     """
 
     def __init__(self, url: str) -> None:
@@ -31,7 +31,7 @@ class Snapshot:
             self._connection, self.revision = _file(self.url) if self.of_sqlite else _session(self.url)
         if self.revision is None:
             self._connection.close()
-            raise StoreProblem("failed", "there is no history yet")
+            raise NoHistory
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -81,7 +81,7 @@ class Snapshot:
 def _file(url: str) -> tuple[Any, str | None]:
     path = path_of(url)
     if file_state(path) != "ours":
-        raise StoreProblem("failed", "there is no history yet")
+        raise NoHistory
     connection = connect_read_only(path)
     try:
         connection.execute("BEGIN")

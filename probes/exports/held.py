@@ -1,0 +1,64 @@
+"""What a store holds of what an export asks for: which names are known, and from when to when there is something."""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from probes.config.checks import nearest, shown
+from probes.exports.samples import ExportReader
+from probes.exports.selection import Selection
+from probes.stats.rollup import Tier
+
+_LISTED: Final = 12
+"""Known names that an error lists at most."""
+
+_COLUMNS: Final[Mapping[str, str]] = {"endpoint": "name", "provider": "provider", "vantage": "vantage"}
+
+
+class UnknownName(LookupError):  # noqa: N818  # reads as what it says
+    """A name to choose by that neither the store nor the configuration has: nothing could ever be found."""
+
+    def __init__(self, what: str, name: str, known: Collection[str]) -> None:
+        guess = nearest(name, known)
+        hint = f"; did you mean {guess!r}?" if guess else "."
+        some = ", ".join([*list(known)[:_LISTED], *(["…"] if len(known) > _LISTED else [])])
+        super().__init__(
+            f"--{what}: neither the history nor the configuration has {what} {shown(name)}{hint} "
+            f"Known: {some or 'none'}"
+        )
+
+
+def check_names(reader: ExportReader, selection: Selection, configured: Mapping[str, Iterable[str]]) -> None:
+    """Raise UnknownName for an endpoint, a provider or a vantage that is neither stored nor ``configured``."""
+    chosen = {"endpoint": selection.endpoints, "provider": selection.providers, "vantage": selection.vantages}
+    for what, names in chosen.items():
+        if not names:
+            continue
+        rows = (row for some in reader.rows(f"SELECT DISTINCT {_COLUMNS[what]} FROM endpoint") for row in some)
+        known = dict.fromkeys([*configured[what], *sorted(row[0] for row in rows)])
+        for name in names:
+            if name not in known:
+                raise UnknownName(what, name, known)
+
+
+def span(reader: ExportReader, selection: Selection, tier: Tier | None) -> tuple[int, int] | None:
+    """When the first and the last of what is chosen began, whatever the bounds of time; None where there is nothing.
+
+    Milliseconds since the epoch; of rollups the beginnings of their buckets.
+    """
+    ever = replace(selection, since_ms=None, until_ms=None)
+    if tier is None:
+        where, parameters = ever.where()
+        table, moment = "sample", "sample.started_at"
+    else:
+        where, parameters = ever.where("rollup")
+        table, moment, where = "rollup", "rollup.start", f"rollup.tier = ? AND {where}"
+        parameters = [tier, *parameters]
+    ends = [  # two questions: a database answers each of them from an index
+        row[0]
+        for which in ("min", "max")
+        for some in reader.rows(f"SELECT {which}({moment}) FROM {table} WHERE {where}", parameters)
+        for row in some
+    ]
+    return (ends[0], ends[1]) if len(ends) == 2 and None not in ends else None
