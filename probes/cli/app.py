@@ -17,6 +17,7 @@ from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode, exit_code_of, message_of
 from probes.cli.history_app import history_app
 from probes.cli.races_app import races_app
+from probes.cli.setup_app import setup_app
 
 if TYPE_CHECKING:
     from probes.config.screen import Option
@@ -36,6 +37,7 @@ keys_app = CommandLine(help="Keep, list and delete the keys of providers.", no_a
 app.add_typer(keys_app, name="keys")
 app.add_typer(races_app, name="races")
 app.add_typer(history_app, name="history")
+app.add_typer(setup_app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -105,6 +105,18 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example("inftop probe groq/gpt-oss-120b --count 5", "one endpoint, five times"),
         Example("inftop probe --url http://localhost:8000 --model llama-3", "a server that no file names"),
     ),
+    "init": (
+        Example("inftop init", "a short commented file in your folder"),
+        Example("inftop init --config fleet.toml", "at another place"),
+    ),
+    "edit": (
+        Example("inftop edit", "the file in effect, in $EDITOR"),
+        Example("inftop edit --config fleet.toml", "another one"),
+    ),
+    "remove": (
+        Example("inftop remove groq/gpt-oss-120b", "its samples stay in the history"),
+        Example("inftop remove a b --config fleet.toml", "two of another file"),
+    ),
     "selftest": (
         Example("inftop selftest", "two minutes, with the screen"),
         Example("inftop selftest --quick --headless --json", "in a pipeline"),

@@ -16,8 +16,10 @@ class ExitCode(IntEnum):
 
 def exit_code_of(error: Exception) -> ExitCode | None:
     """The exit code of an error whose text is all a person needs; None for a defect, shown with its traceback."""
+    from probes.cli.commands.edit import NoEditor
     from probes.cli.commands.export import NoCertificate
     from probes.cli.commands.races import NoSuchRace
+    from probes.config.edit.file import ChangedMeanwhile
     from probes.config.model_sources import UnknownProvider
     from probes.config.select import UnknownEndpoint, UnknownGroup  # all of them only now: most commands end well
     from probes.config_error import ConfigError
@@ -45,7 +47,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
             return ExitCode.STORE
         case KeyringMissing():
             return ExitCode.KEYRING
-        case NoCertificate() | NoParquet():
+        case NoCertificate() | NoParquet() | NoEditor() | ChangedMeanwhile():
             return ExitCode.NOT_OK
         case OSError():  # a full disk, a file that may not be written: it names the file itself
             return ExitCode.NOT_OK

@@ -12,7 +12,7 @@ from typing import Final
 
 from probes.config.edit.endpoints import with_changes
 from probes.config.edit.starter import starter_text
-from probes.config.file import FILE, ConfigFile, SmallFile, read_small_file, why_unreadable
+from probes.config.file import FILE, ConfigFile, SmallFile, read_small_file, shipped, why_unreadable
 from probes.config.load import Config, load, load_text
 from probes.config_error import ConfigError, Problem
 from probes.user_folders import config_folder
@@ -61,14 +61,22 @@ def open_for_edit(file: ConfigFile, watched: Collection[str] = ()) -> EditableCo
         if read is None:
             raise _problem(file.path, why_unreadable(file.path, _NO_FILE))
         return EditableConfig(file, read.text, read)
-    folder = config_folder()
-    if folder is None:
-        raise _problem(file.path, "is never changed, and there is no home folder for one of your own: set HOME")
-    users = ConfigFile(folder / FILE, "user")
+    users = _users()
     read = _read(users.path)
     if read is not None:  # it was made since the shipped one was found
         return EditableConfig(users, read.text, read)
     return EditableConfig(users, _beginning(file, watched), None)
+
+
+def begin(path: Path | None, watched: Collection[str]) -> EditableConfig:
+    """A new file at a path, by default the user's own: the starter with the shipped endpoints that are ``watched``.
+
+    Raises ConfigError where something is there already.
+    """
+    file = ConfigFile(path) if path is not None else _users()
+    if os.path.lexists(file.path):
+        raise _problem(file.path, "is there already; inftop edit opens it")
+    return EditableConfig(file, _beginning(shipped(), watched), None)
 
 
 def checked(editable: EditableConfig, text: str) -> Config:
@@ -102,6 +110,14 @@ def save(editable: EditableConfig, text: str) -> Config:
                 beside.unlink(missing_ok=True)
             _sync_folder(real.parent)
     return config
+
+
+def _users() -> ConfigFile:
+    """The user's own file, whether it is there or not. Raises ConfigError where there is no place for one."""
+    folder = config_folder()
+    if folder is None:
+        raise _problem(Path(FILE), "there is no home folder for a configuration of your own: set HOME, or name a file")
+    return ConfigFile(folder / FILE, "user")
 
 
 def _read(path: Path) -> SmallFile | None:

@@ -1,0 +1,104 @@
+"""``edit``: opens the configuration in the user's editor, and says what is wrong with it afterwards."""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from probes.config.edit.file import open_for_edit, save
+from probes.config.file import ConfigFile, find_config
+from probes.config.first_start import first_endpoints
+from probes.config.load import load
+from probes.config_error import ConfigError, Problem
+
+EDITORS: Final = ("sensible-editor", "nano", "vi", "notepad")
+"""What is started where neither $VISUAL nor $EDITOR names one: the first that is installed."""
+
+
+class NoEditor(Exception):  # noqa: N818  # reads as what it says
+    """No editor could be started; str says which was tried and what to do."""
+
+
+def edit(config: Path | None) -> bool:
+    """Edit the file in effect, at a terminal until it is right or given up. Returns whether it is right.
+
+    In place of the shipped configuration the user's own is begun and edited. Raises ConfigError, NoEditor and OSError.
+    """
+    file = _own(find_config(config))
+    command = editor_command()
+    while True:
+        before = file.path.read_bytes()
+        _run(command, file.path)
+        try:
+            endpoints = load(file).endpoints
+        except ConfigError as error:
+            _say(str(error))
+            if _is_interactive() and typer.confirm("Edit it again?", default=True, err=True):
+                continue
+            return False
+        changed = "" if file.path.read_bytes() != before else ", unchanged"
+        _say(f"{file.path} is right{changed}: {len(endpoints)} endpoints (inftop check says what it comes to)")
+        return True
+
+
+def editor_command() -> list[str]:
+    """The editor with its arguments: $VISUAL, else $EDITOR, else the first of `EDITORS`. Raises NoEditor."""
+    for name in ("VISUAL", "EDITOR"):
+        if value := os.environ.get(name, "").strip():
+            try:
+                return shlex.split(value)
+            except ValueError as error:
+                raise NoEditor(f"${name} cannot be read as a command: {error}") from None
+    found = next((one for one in EDITORS if shutil.which(one)), None)
+    if found is None:
+        raise NoEditor("no editor was found: name one in $EDITOR, such as EDITOR=nano")
+    return [found]
+
+
+def _own(file: ConfigFile) -> ConfigFile:
+    """The file to edit; the user's own, begun now, in place of the shipped one."""
+    if file.found != "shipped":
+        if not file.path.exists():
+            what = f"there is no such file: inftop init --config {file.path} begins one"
+            raise ConfigError((Problem(str(file.path), "", what),))
+        return file
+    editable = open_for_edit(file, [one.name for one in first_endpoints(load(file).endpoints)])
+    save(editable, editable.text)
+    _say(f"{editable.path}: begun with what was watched of the shipped configuration")
+    return editable.file
+
+
+def _run(command: list[str], path: Path) -> None:
+    """Run the editor on a file until it ends. Ctrl+C is the editor's meanwhile. Raises NoEditor."""
+    with _interrupts_left_to_it():
+        try:
+            status = subprocess.run([*command, str(path)], check=False).returncode  # noqa: S603  # the user's own
+        except OSError as error:
+            raise NoEditor(f"{command[0]} could not be started: {error.strerror}; name another in $EDITOR") from None
+    if status:
+        _say(f"note: {command[0]} ended with status {status}")
+
+
+@contextmanager
+def _interrupts_left_to_it() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # a function, which a new program does not inherit
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _is_interactive() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201

@@ -1,0 +1,39 @@
+"""``init``: begins a configuration of the user's own, short and commented."""
+
+import os
+import sys
+from pathlib import Path
+
+from probes.config.edit.file import begin, save
+from probes.config.file import find_config, shipped
+from probes.config.first_start import names_found, with_keys
+from probes.config.load import load
+from probes.text import line
+
+EXAMPLE = "groq/gpt-oss-120b"
+"""The shipped endpoint that a new file has where no key of any is found."""
+
+
+def init(config: Path | None) -> None:
+    """Write the file that is named, or the user's, with the shipped endpoints whose key is found, or an example.
+
+    Says where it is and what to do next. Raises ConfigError where there is a file already, and OSError.
+    """
+    endpoints = load(shipped()).endpoints
+    found = with_keys(endpoints, names_found(endpoints, keyring=True))
+    named = config or (Path(given) if (given := os.environ.get("INFTOP_CONFIG")) else None)
+    editable = begin(named, [one.name for one in found] or [EXAMPLE])
+    watched = save(editable, editable.text).endpoints
+    print(editable.path)  # noqa: T201
+    _say(f"begun with {', '.join(line(one.name) for one in watched)}")
+    if not found:
+        _say(f"next: inftop keys set {watched[0].keys[0]} (or export it), or inftop add PROVIDER MODEL for another one")
+    else:
+        _say("next: inftop add PROVIDER MODEL for more, inftop edit to change it, inftop check for what it comes to")
+    in_effect = find_config(config)
+    if in_effect.path != editable.path:
+        _say(f"note: in this folder {in_effect.path} goes before it")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201
