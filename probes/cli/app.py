@@ -33,7 +33,7 @@ RACE_VIEW: Final = "inftop.race_view"
 GIVEN: Final = "inftop.given"
 """The key in the context's ``meta`` of the options of the screen that the command line gives."""
 
-keys_app = CommandLine(help="Keep, list and delete the keys of providers.", no_args_is_help=True)
+keys_app = CommandLine(help="Keep, list, test and delete the keys of providers.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
 app.add_typer(races_app, name="races")
 app.add_typer(history_app, name="history")
@@ -126,26 +126,31 @@ def models(
     ] = None,
     url: Annotated[str | None, typer.Option(metavar="URL", help="The server at this address instead.")] = None,
     key_env: Annotated[
-        str | None, typer.Option("--key-env", metavar="NAME", help="The name of the key to send to --url.")
+        str | None,
+        typer.Option("--key-env", metavar="NAME", help="The name of the key to send. Default: the provider's own."),
     ] = None,
     dialect: Annotated[
         str | None, typer.Option(metavar="NAME", help="What --url speaks. Default: it is found out.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the models that providers have now, with context and price where they say so.
+    """List the models that providers have now.
 
-    One request for each provider and key, which costs no tokens. Exit code 1 where a list could not be had.
+    With context, price and quantization where they say so. One request for each provider and key, which costs no
+    tokens; with --key-env one more, which says whether the list is given to anybody. Exit code 1 where a list could not
+    be had.
     """
     from probes.cli.commands.models import models, models_at
 
-    if url is None and (key_env or dialect):
-        raise typer.BadParameter("--key-env and --dialect say how to ask --url: name that, too")
+    if url is None and dialect:
+        raise typer.BadParameter("--dialect says how to ask --url: name that, too")
     if url is not None and names:
         raise typer.BadParameter("name providers or --url, not both")
+    if key_env and not (names or url):
+        raise typer.BadParameter("--key-env is for one provider, or --url: name it, too")
     with _usage_errors():
         if url is None:
-            had = models(ctx.obj, names or [], as_json=as_json)
+            had = models(ctx.obj, names or [], key=key_env, as_json=as_json)
         else:
             had = models_at(ctx.obj, url, dialect=dialect, key=key_env, as_json=as_json)
     if not had:
@@ -154,7 +159,7 @@ def models(
 
 @app.command()
 def discover(as_json: JsonOption = False) -> None:
-    """Find what this machine offers: keys, local servers of models, configurations of other tools.
+    """Find keys, local servers of models, and configurations of other tools.
 
     Keys are looked for in the environment and the keyring; they are sent nowhere. The ports 11434, 8000, 8080, 1234 and
     30000 of this machine are asked for their models.
@@ -434,6 +439,20 @@ def keys_list(ctx: typer.Context, as_json: JsonOption = False) -> None:
     from probes.cli.commands.keys import list_keys
 
     list_keys(ctx.obj, as_json=as_json)
+
+
+@keys_app.command("test")
+def keys_test(ctx: typer.Context, name: KeyName, as_json: JsonOption = False) -> None:
+    """Test a key: ask for the models of every provider that takes it.
+
+    No tokens are used. Exit code 1 where the key is refused, or is not found.
+    """
+    from probes.cli.commands.keys import test_key
+
+    with _usage_errors():
+        taken = test_key(ctx.obj, name, as_json=as_json)
+    if not taken:
+        raise typer.Exit(ExitCode.NOT_OK)
 
 
 @keys_app.command("delete")

@@ -85,6 +85,18 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example("inftop keys list", "where each key is found"),
         Example("inftop keys list --json", "the same for a program"),
     ),
+    "keys test": (
+        Example("inftop keys test GROQ_API_KEY", "what each provider says to it"),
+        Example("inftop keys test OPENAI_API_KEY --json", "the same for a program"),
+    ),
+    "models": (
+        Example("inftop models groq", "what it has now"),
+        Example("inftop models --url localhost:8000", "whatever answers there"),
+    ),
+    "discover": (
+        Example("inftop discover", "keys, local servers, other tools' files"),
+        Example("inftop discover --json", "the same for a program"),
+    ),
     "keys delete": (
         Example("inftop keys delete GROQ_API_KEY", "out of the keyring"),
         Example("inftop keys delete MY_GATEWAY_KEY", "any other name"),

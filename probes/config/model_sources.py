@@ -60,6 +60,17 @@ def sources_of(endpoints: Iterable[Endpoint]) -> list[ModelSource]:
     return list(found.values())
 
 
+def with_key(source: ModelSource, name: str) -> ModelSource:
+    """The same list, asked for with the key of this name and no other."""
+    return source._replace(endpoint=replace(source.endpoint, keys=(name,), key_command=None, aws_service=None))
+
+
+def key_path_of(endpoint: Endpoint) -> str | None:
+    """Where the provider of an endpoint tells a good key from a bad one, if not by its list: see `Preset.key_path`."""
+    preset = presets().get(endpoint.provider)
+    return preset.key_path if preset and preset.base_url == endpoint.base_url else None
+
+
 def same_source(one: Endpoint, other: Endpoint) -> bool:
     """Whether the models of two endpoints are in one list, asked for with the same key."""
     return _identity(source_of(one)) == _identity(source_of(other))

@@ -38,8 +38,9 @@ class Preset:
     are request fields that inftop sets itself, by the name its dialect gives them: each with the endpoint's option that
     sets it, or with a table of those below it. ``gen_ai_name`` is what OpenTelemetry calls the provider
     (``gen_ai.provider.name``), None: as it is called here. ``models_path`` is where its list of models is below
-    ``base_url``, with its query; None where it has none. ``reasoning_text``: see `REASONING_TEXTS`. What follows are
-    words for people; None where nothing is known.
+    ``base_url``, with its query; None where it has none. ``key_path`` is where a GET is answered only to a good key, of
+    a provider that gives its list to anybody. ``reasoning_text``: see `REASONING_TEXTS`. What follows are words for
+    people; None where nothing is known.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Preset:
     owned: Mapping[str, Any] = field(default_factory=dict)
     gen_ai_name: str | None = None
     models_path: str | None = MODELS_PATH
+    key_path: str | None = None
     reasoning_text: str = "varies"
     reasoning_note: str | None = None
     server_times: str | None = None
@@ -128,6 +130,7 @@ def _preset(name: str, table: Table) -> Preset:
         path=table.read("path", checks.label, CHAT_PATH),
         gen_ai_name=table.read("gen_ai_name", checks.label, None),
         models_path=_models_path(table.read("models_path", checks.label, MODELS_PATH)),
+        key_path=table.read("key_path", checks.label, None),
         owned=table.table("owned").read_all(checks.json_value),
         reasoning_text=reasoning_text,
         reasoning_note=table.read("reasoning_note", checks.text, None),

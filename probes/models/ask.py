@@ -82,6 +82,26 @@ async def ask(
     return replace(nothing, outcome=failure.outcome, problem=detail)
 
 
+async def refusal(
+    endpoint: Endpoint, path: str, credentials: Credentials | None, contexts: TlsContexts, *, limit_s: float = LIMIT_S
+) -> Failure | None:
+    """Why a GET of a path below an endpoint's base URL is not answered by a 200; None where it is."""
+    at = over_http(endpoint)
+    try:
+        transport = transport_of(at, contexts)
+    except (ConfigError, ValueError) as error:
+        return Failure(Outcome.OWN_FAULT, str(error))
+    budget = ReadBudget(_RECORDS, _SIZE, "for one answer")
+    try:
+        await _get(transport, list_request(at, path, credentials), at, budget, limit_s)
+    except _ListError as error:
+        failure = error.failure
+        return replace(failure, detail=credentials.hide(failure.detail)) if credentials else failure
+    finally:
+        transport.drop()
+    return None
+
+
 def over_http(endpoint: Endpoint) -> Endpoint:
     """The endpoint with the address that it has for HTTP, also where its probes go over a WebSocket."""
     scheme, mark, rest = endpoint.base_url.partition("://")
@@ -114,7 +134,8 @@ async def _ask_pages(
         for _ in range(MOST_PAGES):
             asked = path + (("&" if "?" in path else "?") + urlencode(following) if following else "")
             request = list_request(endpoint, asked, credentials)
-            page, headers = await _ask_page(transport, request, endpoint, budget, limit_s)
+            body, headers = await _get(transport, request, endpoint, budget, limit_s)
+            page = await _page(body)
             before = len(found)
             found.update({one.id: one for one in page.models})
             server = server or server_of(page.owners, headers)
@@ -126,25 +147,29 @@ async def _ask_pages(
     return list(found.values()), server, False
 
 
-async def _ask_page(
+async def _get(
     transport: Transport, request: WireRequest, endpoint: Endpoint, budget: ReadBudget, limit_s: float
-) -> tuple[Page, Mapping[str, str]]:
-    """One body and the response's headers. Raises _ListError."""
+) -> tuple[bytes, Mapping[str, str]]:
+    """The body and the headers of a 200. Raises _ListError for anything else."""
     dialect = load_dialect(endpoint.dialect)
     connect_s = min(endpoint.timeouts.connect, limit_s)
     try:
         await _open(transport, request, endpoint, budget, connect_s)
         async with asyncio.timeout(limit_s):
             response = await transport.send(request)
-            body = await _read_body(response, dialect, limit_s)
+            return await _read_body(response, dialect, limit_s), response.headers
     except TimeoutError:
         _fail(Outcome.TIMEOUT, f"no list within {limit_s:g} s")
     except ExchangeError as error:
         _fail(error.outcome, error.detail)
     except ReadBudgetSpent as error:
         _fail(Outcome.PROTOCOL, str(error))
+
+
+async def _page(body: bytes) -> Page:
+    """The models in a body, read in a thread: a long one takes tens of milliseconds. Raises _ListError."""
     try:
-        return await asyncio.to_thread(parse_page, body), response.headers  # a long one takes tens of milliseconds
+        return await asyncio.to_thread(parse_page, body)
     except NotAList as error:
         _fail(Outcome.PROTOCOL, f"no list of models: {error}")
 

@@ -32,7 +32,8 @@ class ModelList:
 
     ``provider`` is the name of a preset, None where none is known; ``url`` is the base URL of requests to it, in
     ``dialect``. ``asked_at`` is in milliseconds since the epoch. ``outcome`` is ok, else ``problem`` says what went
-    wrong. ``complete`` is False where it had more models than are read.
+    wrong. ``complete`` is False where it had more models than are read. ``public``: it is given to anybody, so that it
+    says nothing of the key it was asked for with; None: not known.
     """
 
     provider: str | None
@@ -43,6 +44,7 @@ class ModelList:
     problem: str | None = None
     models: tuple[Model, ...] = ()
     complete: bool = True
+    public: bool | None = None
 
     @classmethod
     def without_key(cls, endpoint: Endpoint, problem: str) -> "ModelList":
@@ -66,5 +68,6 @@ class ModelList:
             "problem": self.problem,
             "outcome": None if self.ok else str(self.outcome),
             "complete": self.complete,
+            "public": self.public,
             "models": [asdict(one) for one in self.models],
         }

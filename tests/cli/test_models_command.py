@@ -182,3 +182,41 @@ def test_discover_on_a_bare_machine_says_so(inftop, monkeypatch):
     assert "KEYS: none found" in out
     assert "SERVERS ON THIS MACHINE: none found" in out
     assert "this machine has no keyring" in out
+
+
+def key_tested(inftop, tmp_path, origin, *arguments):
+    (tmp_path / "c.toml").write_text(
+        f'[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\nbase_url = "{origin}/v1"\nkey = "MINE"\n'
+    )
+    return inftop("--config", tmp_path / "c.toml", "keys", "test", "MINE", *arguments)
+
+
+def test_a_key_that_gets_a_list_nobody_else_gets_is_good(inftop, monkeypatch, tmp_path):
+    monkeypatch.setenv("MINE", KEY)
+    with listing({"/v1/models": LISTED}, key=KEY) as server:
+        code, out, _ = key_tested(inftop, tmp_path, server.origin)
+        record = json.loads(key_tested(inftop, tmp_path, server.origin, "--json")[1])
+    assert (code, out.splitlines()) == (0, ["PROVIDER  MINE  WHY", "groq      ok    1 models"])
+    (only,) = record["tests"]
+    assert (record["key"], only["provider"], only["verdict"]) == ("MINE", "groq", "ok")
+    with listing({"/v1/models": LISTED}, key=KEY) as server:
+        listed = json.loads(inftop("models", "--url", f"{server.origin}/v1", "--key-env", "MINE", "--json")[1])
+    assert listed["lists"][0]["public"] is False
+
+
+def test_a_key_that_gets_what_anybody_gets_is_not_called_good(inftop, monkeypatch, tmp_path):
+    monkeypatch.setenv("MINE", KEY)
+    with listing({"/v1/models": LISTED}) as server:
+        code, out, _ = key_tested(inftop, tmp_path, server.origin)
+    assert (code, "cannot tell  it lists its models without a key, too" in out) == (0, True)
+
+
+def test_a_key_that_is_refused_or_missing_is_an_exit_code(inftop, monkeypatch, tmp_path):
+    with listing({"/v1/models": LISTED}, key="another") as server:
+        code, out, _ = key_tested(inftop, tmp_path, server.origin)
+        assert (code, "cannot tell  no_key: no key: set MINE" in out, server.asked) == (1, True, [])
+        monkeypatch.setenv("MINE", KEY)
+        code, out, _ = key_tested(inftop, tmp_path, server.origin)
+    assert (code, "refused" in out, KEY in out) == (1, True, False)
+    code, _, err = inftop("keys", "test", "NOBODYS_API_KEY")
+    assert (code, "nobody takes a key named NOBODYS_API_KEY" in err) == (2, True)

@@ -26,8 +26,13 @@ class ListServer:
 
 
 @asynccontextmanager
-async def list_server(bodies: Mapping[str, Any], *headers: str, status: int = 200) -> AsyncIterator[ListServer]:
-    """A server of these bodies by target (path and query): bytes as they are, anything else as JSON; 404 for others."""
+async def list_server(
+    bodies: Mapping[str, Any], *headers: str, status: int = 200, key: str | None = None
+) -> AsyncIterator[ListServer]:
+    """A server of these bodies by target (path and query): bytes as they are, anything else as JSON; 404 for others.
+
+    With a ``key`` it answers to that bearer alone.
+    """
     server = ListServer()
 
     async def script(client: Client) -> None:
@@ -35,11 +40,15 @@ async def list_server(bodies: Mapping[str, Any], *headers: str, status: int = 20
             start = (await client.reader.readline()).decode("latin-1").split(" ")
             if len(start) < 2:
                 return
-            server.asked.append((start[1], await client.request_headers()))
+            given = await client.request_headers()
+            server.asked.append((start[1], given))
             known = start[1] in bodies
             body = bodies[start[1]] if known else {"error": {"message": "no such path"}}
+            code = status if known else 404
+            if key is not None and given.get("authorization") != f"Bearer {key}":
+                code, body = 401, {"error": {"message": f"wrong key {given.get('authorization')}"}}
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
-            await client.say(response(status if known else 404, "Content-Type: application/json", *headers, body=data))
+            await client.say(response(code, "Content-Type: application/json", *headers, body=data))
 
     async with serving(script) as port:
         server.port = port

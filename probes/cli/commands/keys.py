@@ -1,4 +1,4 @@
-"""``keys``: the keys of the configuration and of every preset: set, listed by source, deleted; never shown."""
+"""``keys``: the keys of the configuration and of every preset: set, listed by source, tested, deleted; never shown."""
 
 import getpass
 import json
@@ -11,10 +11,14 @@ from probes.config.checks import key_name, nearest
 from probes.config.file import find_config
 from probes.config.key_users import key_uses
 from probes.config.load import load
+from probes.config.model_sources import preset_endpoint, sources_of, with_key
 from probes.config.presets import presets
 from probes.keys import keyring
 from probes.keys.lookup import find_sources, flaw_in_environment
 from probes.keys.secret import InvalidKey, Secret, flaw
+from probes.models.key_test import verdict
+from probes.outcome import Outcome
+from probes.sockets import event_loop
 
 
 def set_key(config: Path | None, name: str) -> None:
@@ -63,6 +67,32 @@ def delete_key(name: str) -> bool:
     if os.environ.get(name):
         _note(f"note: the environment variable {name} is still set")
     return gone
+
+
+def test_key(config: Path | None, name: str, *, as_json: bool) -> bool:
+    """Print what each provider that takes a key says to it. Returns whether it was found, and refused by none.
+
+    Raises InvalidKey, ConfigError, and ValueError for a base URL in the environment that is none.
+    """
+    from probes.cli.commands.models import ask_all
+
+    name = _checked_name(name)
+    loaded = load(find_config(config))
+    endpoints = [one for one in loaded.endpoints if name in one.keys]
+    if not endpoints:
+        route = loaded.reachability_plan.route
+        endpoints = [preset_endpoint(one, route) for one in presets().values() if name in one.keys]
+    if not endpoints:
+        raise InvalidKey(f"nobody takes a key named {name}: inftop models --url URL --key-env {name} tests it at a URL")
+    found = event_loop.run(ask_all([with_key(one, name) for one in sources_of(endpoints)], testing=True))
+    said = [(one, *verdict(one)) for one in found]
+    if as_json:
+        rows = [{"provider": one.provider, "url": one.url, "verdict": word, "why": why} for one, word, why in said]
+        print(json.dumps({"key": name, "tests": rows}, indent=2))  # noqa: T201
+    else:
+        cells = [(one.provider or one.url, word, why) for one, word, why in said]
+        print("\n".join(columns([("PROVIDER", name, "WHY"), *cells])))  # noqa: T201
+    return not any(word == "refused" or one.outcome is Outcome.NO_KEY for one, word, _ in said)
 
 
 def _users(config: Path | None) -> dict[str, list[str]]:

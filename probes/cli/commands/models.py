@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,7 +13,7 @@ from probes.config.endpoint_route import split_socket, with_socket
 from probes.config.file import find_config
 from probes.config.given_endpoint import Address, address_of
 from probes.config.load import load
-from probes.config.model_sources import ModelSource, named_sources, sources_of
+from probes.config.model_sources import ModelSource, key_path_of, named_sources, sources_of, with_key
 from probes.config.presets import dialects, models_paths, presets
 from probes.config_error import ConfigError
 from probes.endpoint import Endpoint
@@ -20,6 +21,7 @@ from probes.engine.key_finder import KeyFinder
 from probes.keys.secret import KeyMissing
 from probes.models.ask import ask
 from probes.models.find import base_of, find_models
+from probes.models.key_test import ask_to_test, marked_if_public
 from probes.models.model import ModelList
 from probes.outcome import Outcome
 from probes.route import Route, is_on_this_machine
@@ -30,9 +32,10 @@ AT_ONCE = 8
 """Lists that are asked for at the same time."""
 
 
-def models(config: Path | None, names: Sequence[str], *, as_json: bool) -> bool:
+def models(config: Path | None, names: Sequence[str], *, key: str | None, as_json: bool) -> bool:
     """Print the models of the named providers, or of every one of the configuration that has its key.
 
+    ``key`` is the name of the key to send in place of a provider's own; whether the list says anything of it is told.
     Returns whether every list was had. Raises ConfigError, UnknownProvider, and ValueError for a base URL in the
     environment that is none.
     """
@@ -43,7 +46,9 @@ def models(config: Path | None, names: Sequence[str], *, as_json: bool) -> bool:
         sources = named_sources(own, names, known.reachability_plan.route)
     else:
         sources = sources_of(one for one in known.endpoints if one.enabled)
-    lists = event_loop.run(_ask_all(sources))
+    if key is not None:
+        sources = [with_key(one, checks.key_name(key)) for one in sources]
+    lists = event_loop.run(ask_all(sources, testing=key is not None))
     if not names:
         lists = [one for one in lists if one.outcome is not Outcome.NO_KEY]
     empty = "no provider of the configuration has its key: inftop keys list says which each takes"
@@ -69,17 +74,20 @@ def _print(lists: Sequence[ModelList], empty: str, *, as_json: bool) -> bool:
     return bool(lists) and all(one.ok for one in lists)
 
 
-async def _ask_all(sources: Sequence[ModelSource]) -> list[ModelList]:
+async def ask_all(sources: Sequence[ModelSource], *, testing: bool = False) -> list[ModelList]:
+    """The lists, in their order; ``testing``: of each it is found out, too, whether it is given to anybody."""
     contexts, keys, turns = TlsContexts(), KeyFinder(), asyncio.Semaphore(AT_ONCE)
 
     async def ask_one(source: ModelSource) -> ModelList:
         async with turns:
-            return await ask_source(source, keys, contexts)
+            return await ask_source(source, keys, contexts, testing=testing)
 
     return list(await asyncio.gather(*map(ask_one, sources)))
 
 
-async def ask_source(source: ModelSource, keys: KeyFinder, contexts: TlsContexts) -> ModelList:
+async def ask_source(
+    source: ModelSource, keys: KeyFinder, contexts: TlsContexts, *, testing: bool = False
+) -> ModelList:
     """One list, with the key that is found for it; `no_key` where it is not found, and nothing is sent."""
     endpoint, path = source
     if path is None:
@@ -88,6 +96,8 @@ async def ask_source(source: ModelSource, keys: KeyFinder, contexts: TlsContexts
         credentials = await keys.find(endpoint)
     except KeyMissing as missing:
         return ModelList.without_key(endpoint, str(missing))
+    if testing and credentials is not None:
+        return await ask_to_test(endpoint, path, key_path_of(endpoint), credentials, contexts)
     return await ask(endpoint, path, credentials, contexts)
 
 
@@ -125,11 +135,16 @@ def _route(config: Path | None, address: str) -> Route:
 
 
 async def _ask_address(endpoint: Endpoint) -> ModelList:
-    contexts = TlsContexts()
+    contexts, testing = TlsContexts(), bool(endpoint.keys)
     if endpoint.dialect:
-        return await ask_source(ModelSource(endpoint, models_paths().get(endpoint.dialect)), KeyFinder(), contexts)
+        source = ModelSource(endpoint, models_paths().get(endpoint.dialect))
+        return await ask_source(source, KeyFinder(), contexts, testing=testing)
     try:
         credentials = await KeyFinder().find(endpoint)
     except KeyMissing as missing:
         return ModelList.without_key(endpoint, str(missing))
-    return await find_models(endpoint, credentials, contexts)
+    found = await find_models(endpoint, credentials, contexts)
+    path = models_paths().get(found.dialect)
+    if not (testing and found.ok and path) or endpoint.route.socket:
+        return found
+    return await marked_if_public(found, replace(endpoint, base_url=found.url, dialect=found.dialect), path, contexts)
