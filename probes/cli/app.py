@@ -235,7 +235,7 @@ def probe(
     Of the configuration, or with --url or --provider any other, and then no configuration is read. Nothing is stored.
     With --json, one object per sample and line, and no ranking. Exit code 1 where a sample is not ok.
     """
-    from probes.cli.commands.probe import probe, probe_given
+    from probes.cli.commands.probe import endpoint_of, probe, probe_given
 
     if url is not None or provider is not None:
         if names or group is not None:
@@ -244,9 +244,8 @@ def probe(
             raise typer.BadParameter("with --url or --provider no configuration is read", param_hint="--config")
         if model is None:
             raise typer.BadParameter("is needed with --url or --provider (inftop models)", param_hint="--model")
-        from probes.config.given_endpoint import given_endpoint
 
-        endpoint = given_endpoint(model=model, provider=provider, url=url, dialect=dialect, key=key_env)
+        endpoint = endpoint_of(model=model, provider=provider, url=url, dialect=dialect, key=key_env)
         all_ok = probe_given(endpoint, count=count, as_json=as_json)
     else:
         for option, value in (("--model", model), ("--dialect", dialect), ("--key-env", key_env)):

@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
-from probes.cli.commands.probe import probe
+from probes.cli.commands.probe import endpoint_of, probe, probe_given
 from probes.cli.exit_codes import ExitCode
 from probes.config.select import UnknownGroup
+from probes.config_error import ConfigError
 from probes.figures import error_bound
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
@@ -94,6 +95,29 @@ async def test_without_any_file_an_api_is_probed(monkeypatch, tmp_path):
             assert process.returncode == 0, err
             sample = json.loads(out)
             assert (sample["outcome"], sample["model"], sample["connection"]) == ("ok", "fast", "warm")
+
+
+async def test_a_server_of_which_only_the_address_is_known_is_asked_what_it_speaks(capsys):
+    async with Simulator({"fast": FAST}) as simulator:
+        for address in (simulator.url, simulator.url.removesuffix("/v1")):
+            found = await asyncio.to_thread(
+                endpoint_of, model="fast", provider=None, url=address, dialect=None, key=None
+            )
+            assert (found.dialect, found.base_url, found.keys) == ("openai_chat", simulator.url, ())
+        assert await asyncio.to_thread(probe_given, found, count=1, as_json=True)
+    assert json.loads(capsys.readouterr().out)["outcome"] == "ok"
+
+
+def test_an_address_at_which_nobody_answers_needs_a_dialect():
+    with pytest.raises(ConfigError) as caught:
+        endpoint_of(model="m", provider=None, url="http://127.0.0.1:9/v1", dialect=None, key=None)
+    assert str(caught.value).startswith("--url: what it speaks is not known (")
+    assert "--dialect (openai_chat, " in str(caught.value)
+    with pytest.raises(ConfigError, match="--key-env: is not the name of a key") as caught:
+        endpoint_of(model="m", provider=None, url="http://127.0.0.1:9", dialect=None, key="sk-planted-0123456789")
+    assert "planted" not in str(caught.value)
+    usual = endpoint_of(model="m", provider=None, url="http://127.0.0.1:9/v1/chat/completions", dialect=None, key=None)
+    assert usual.dialect == "openai_chat"
 
 
 async def test_warm_and_cold_in_turn_begin_with_a_warm_one(path, capsys):

@@ -8,16 +8,24 @@ from typing import Final
 
 from probes.cli.output.ranking import ranking, ranking_table
 from probes.cli.output.sample_lines import sample_line
+from probes.config import checks
+from probes.config.endpoint_route import split_socket
 from probes.config.file import find_config
+from probes.config.given_endpoint import address_of, given_endpoint
 from probes.config.load import DEFAULT_VANTAGE, load
+from probes.config.presets import dialects, presets
 from probes.config.select import choose, in_group
+from probes.config_error import ConfigError, Problem
 from probes.endpoint import Endpoint
 from probes.engine.key_finder import KeyFinder
 from probes.keys.secret import KeyMissing
 from probes.measure.build_sample import unmeasured_sample
 from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import Prober
+from probes.models.find import find_models
+from probes.models.model import ModelList
 from probes.outcome import Outcome
+from probes.route import Route
 from probes.sample import Sample
 from probes.sockets import event_loop
 from probes.text import line
@@ -48,6 +56,39 @@ def probe(config: Path | None, names: Sequence[str], *, group: str | None, count
 def probe_given(endpoint: Endpoint, *, count: int, as_json: bool) -> bool:
     """Probe an endpoint that no configuration has, ``count`` times. Returns whether all were ok."""
     return _all_ok(event_loop.run(_probe([endpoint], count, vantage=DEFAULT_VANTAGE, as_json=as_json)))
+
+
+def endpoint_of(*, model: str, provider: str | None, url: str | None, dialect: str | None, key: str | None) -> Endpoint:
+    """The endpoint that options name; a server of which only the address is known is asked what it is.
+
+    No configuration is read. Raises ConfigError with one problem for each wrong option.
+    """
+    if url is not None and provider is None and dialect is None:
+        address = address_of(url)
+        preset = presets().get(address.provider or "")
+        if address.dialect is None or (preset is not None and not preset.keys):  # a port alone tells little
+            found = event_loop.run(_ask(url, key))
+            if found.ok:  # the key of a provider goes to the provider's own address alone
+                provider, url, dialect, key = found.provider, found.url, found.dialect, key or "none"
+            elif address.dialect is None:
+                what = f"what it speaks is not known ({found.problem}): add --provider, or --dialect"
+                raise ConfigError((Problem("", "--url", f"{what} ({', '.join(dialects())})"),))
+    return given_endpoint(model=model, provider=provider, url=url, dialect=dialect, key=key)
+
+
+async def _ask(url: str, key: str | None) -> ModelList:
+    """What the server at an address says of itself, as its list of models; with the key of this name, if any."""
+    socket, base_url = split_socket(url)
+    try:
+        keys = (checks.key_name(key),) if key and key != "none" else ()
+    except ValueError as error:
+        raise ConfigError((Problem("", "--key-env", str(error)),)) from None
+    endpoint = Endpoint(url, "", "", "", base_url, keys, route=Route(socket=socket))
+    try:
+        credentials = await KeyFinder().find(endpoint)
+    except KeyMissing as missing:
+        return ModelList.without_key(endpoint, str(missing))
+    return await find_models(endpoint, credentials, TlsContexts())
 
 
 def _all_ok(samples: Mapping[str, Sequence[Sample]]) -> bool:
