@@ -18,6 +18,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     """The exit code of an error whose text is all a person needs; None for a defect, shown with its traceback."""
     from probes.cli.commands.edit import NoEditor
     from probes.cli.commands.export import NoCertificate
+    from probes.cli.commands.import_files import FilesRefused
     from probes.cli.commands.races import NoSuchRace
     from probes.config.edit.file import ChangedMeanwhile
     from probes.config.model_sources import UnknownProvider
@@ -41,6 +42,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
             | InvalidRaceRequest()
             | NoSuchRace()
             | UnknownName()
+            | FilesRefused()
         ):
             return ExitCode.USAGE
         case StoreProblem() | StoreHeld():

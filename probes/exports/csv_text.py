@@ -1,4 +1,7 @@
-"""CSV as in RFC 4180, in UTF-8 with lines ended by LF; a text that begins like a formula gets a ``'`` in front."""
+"""CSV as in RFC 4180, in UTF-8 with lines ended by LF; a text that begins like a formula gets a ``'`` in front.
+
+So does one that begins like a formula behind such marks: the first mark is then always ours, for who reads it back.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
@@ -34,7 +37,7 @@ def csv_cell(value: Any) -> str:
         return repr(value)
     text = plain(value)
     quoted = text.replace('"', '""')
-    if text.startswith(FORMULA):
+    if text.lstrip("'").startswith(FORMULA):
         return f'"\'{quoted}"'
     return f'"{quoted}"' if any(mark in text for mark in ',"\n') else text
 
@@ -57,6 +60,6 @@ def cell_sql(holds: Holds, value: str) -> str:
         return value
     quoted = f"""replace({value}, '"', '""') || '"'"""
     return (
-        f"""CASE WHEN {value} GLOB '[=+@-]*' THEN '"''' || {quoted} """
+        f"""CASE WHEN ltrim({value}, '''') GLOB '[=+@-]*' THEN '"''' || {quoted} """
         f"""WHEN {value} GLOB '*[",]*' THEN '"' || {quoted} ELSE {value} END"""
     )

@@ -57,9 +57,9 @@ def count(reader: ExportReader, selection: Selection) -> int:
 
 
 def rows(reader: ExportReader, selection: Selection, columns: Sequence[ExportColumn]) -> Iterator[list[Row]]:
-    """The samples, oldest first, in batches."""
+    """The samples, oldest first, in batches; of one instant in the order in which they were stored."""
     where, parameters = selection.where()
-    return _rows(reader, columns, f"{where} ORDER BY sample.started_at", parameters)
+    return _rows(reader, columns, f"{where} ORDER BY sample.started_at, sample.id", parameters)
 
 
 def lines(
@@ -82,7 +82,7 @@ def lines(
     sql = (
         f"WITH whose AS MATERIALIZED (SELECT {', '.join(whose)} FROM endpoint) "
         f"SELECT sample.id, {maker.line_sql(cells)} FROM sample "
-        f"CROSS JOIN whose ON whose.id = sample.endpoint_id WHERE {where} ORDER BY sample.started_at"
+        f"CROSS JOIN whose ON whose.id = sample.endpoint_id WHERE {where} ORDER BY sample.started_at, sample.id"
     )
     in_python = maker.line_of(columns, zone)
     for found in reader.rows(sql, parameters):

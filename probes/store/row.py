@@ -23,12 +23,13 @@ EndpointKey = tuple[str, str, str, str, str]
 Kind = Literal["int", "float", "bool", "text", "word"]
 """``text`` may hold anything, ``word`` one of a few fixed words."""
 
-_INT_MAX: Final = 2**31 - 1
+INT_MAX: Final = 2**31 - 1
+"""The greatest count that is stored."""
 
 
 def _whole(value: Any) -> int | None:
     """Counts come from providers: one beyond 31 bits is no count, and would stop a whole batch."""
-    return int(value) if value is not None and abs(value) <= _INT_MAX else None
+    return int(value) if value is not None and abs(value) <= INT_MAX else None
 
 
 def _real(value: Any) -> float | None:

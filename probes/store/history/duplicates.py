@@ -2,7 +2,7 @@
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from sqlalchemy import Connection
 
@@ -22,18 +22,21 @@ def key_of(endpoint_id: int, sample: Sample) -> Hashable:
 
 def held(connection: Connection, pairs: Sequence[tuple[int, Sample]]) -> dict[Hashable, int]:
     """The rows' ids, by `key_of`, of all samples stored of the same endpoints (by id) and instants as these."""
+    return {key_of(endpoint_id, sample): number for number, endpoint_id, sample in began_with(connection, pairs)}
+
+
+def began_with(connection: Connection, pairs: Sequence[tuple[int, Sample]]) -> Iterator[tuple[int, int, Sample]]:
+    """The samples stored of these endpoints and instants: the row's id, the endpoint's, the sample."""
     instants = defaultdict[int, set[int]](set)
     for endpoint_id, sample in pairs:
         instants[endpoint_id].add(sample.started_at)
-    found = {}
     for endpoint_id, wanted in instants.items():
         sql = (
             f"SELECT sample.id, {JOINED} FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id "
             f"WHERE sample.endpoint_id = ? AND sample.started_at IN ({placeholders(len(wanted))})"
         )
         for number, *values in run(connection, sql, (endpoint_id, *wanted)):
-            found[key_of(endpoint_id, sample_of(values))] = number
-    return found
+            yield number, endpoint_id, sample_of(values)
 
 
 def has_race(connection: Connection, started_at: int, vantage: str, wish: str, nonces: Sequence[str]) -> bool:

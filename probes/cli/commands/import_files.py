@@ -1,0 +1,107 @@
+"""``history import``: adds the samples of files to a store, each counted once."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from probes.cli.output.progress_bar import Progress, progress_bar
+from probes.config.file import find_config
+from probes.config.load import load
+from probes.imports.file import FileState, opened, state_of
+from probes.imports.refused import ImportRefused
+from probes.store.history.importing import AT_ONCE, Imported, import_samples
+from probes.store.location import default_url, shown
+
+
+class FilesRefused(Exception):  # noqa: N818  # what happened to them
+    """Files of which at least one is not as it must be: nothing was written."""
+
+    def __init__(self, problems: Sequence[ImportRefused]) -> None:
+        super().__init__("\n".join([*map(str, problems), "nothing was imported"]))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """A file that may be imported: its state when it was read, how many samples it has and which columns."""
+
+    path: Path
+    state: FileState
+    samples: int
+    columns: tuple[str, ...]
+
+
+def import_files(config: Path | None, files: Sequence[Path], into: str | None, *, dry_run: bool, as_json: bool) -> None:
+    """Check all files, then add their samples to the store at the URL ``into`` (None: the configured one).
+
+    Prints how many there were; with ``dry_run`` nothing is written. Raises FilesRefused before anything is written,
+    ConfigError, StoreProblem, NoParquet and OSError.
+    """
+    url = into or load(find_config(config)).store_url or default_url()
+    checked = _checked(files)
+    if dry_run:
+        _print(url, [(one, None) for one in checked], as_json)
+        return
+    _print(url, [(one, _imported(url, one)) for one in checked], as_json)
+
+
+def _checked(files: Sequence[Path]) -> list[CheckedFile]:
+    """Read all files to their ends. Raises FilesRefused with the first problem of each."""
+    checked, problems = [], []
+    for path in files:
+        try:
+            with progress_bar(f"Checking {path.name}") as on_progress:
+                checked.append(_check(path, on_progress))
+        except ImportRefused as refused:
+            problems.append(refused)
+    if problems:
+        raise FilesRefused(problems)
+    return checked
+
+
+def _check(path: Path, on_progress: Progress) -> CheckedFile:
+    state, count = state_of(path), 0
+    with opened(path) as samples:
+        for count, _ in enumerate(samples, 1):
+            if count % AT_ONCE == 0:
+                on_progress(0, 0)
+        return CheckedFile(path, state, count, tuple(samples.columns))
+
+
+def _imported(url: str, file: CheckedFile) -> Imported:
+    """Add the samples of a checked file to the store. Raises FilesRefused where it is another since."""
+    if state_of(file.path) != file.state:
+        raise FilesRefused([ImportRefused("was changed while it was read").of(str(file.path))])
+    with progress_bar(f"Importing {file.path.name}") as on_progress, opened(file.path) as samples:
+        return import_samples(url, samples, file.columns, lambda done: on_progress(done, file.samples))
+
+
+_NOTE: Final = "left out, for they began where the store has pruned samples, and its rollups may count them already"
+
+
+def _print(url: str, files: Sequence[tuple[CheckedFile, Imported | None]], as_json: bool) -> None:
+    if as_json:
+        records = [
+            {"file": str(one.path), "samples": one.samples}
+            if found is None
+            else {
+                "file": str(one.path),
+                "samples": one.samples,
+                "new": found.samples,
+                "known": found.known,
+                "pruned": found.pruned,
+            }
+            for one, found in files
+        ]
+        typer.echo(json.dumps({"store": shown(url), "files": records}, indent=2))
+        return
+    for one, found in files:
+        if found is None:
+            typer.echo(f"{one.path}: {one.samples:,} samples can be imported")
+            continue
+        typer.echo(f"{one.path}: {found.samples:,} samples new, {found.known:,} known already")
+        if found.pruned:
+            typer.echo(f"  note: {found.pruned:,} {_NOTE}")

@@ -1,0 +1,65 @@
+"""Samples of a CSV file as `inftop export` writes it, its columns in any order."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO, Final
+
+from probes.imports.checks import OF_CELLS
+from probes.imports.lines import lines, place
+from probes.imports.needed import check_columns, sample_of
+from probes.imports.refused import ImportRefused
+from probes.sample import Sample
+
+MOST_LINES: Final = 10_000
+"""Lines of one record, whose texts may have line feeds: more are a quote that is not closed."""
+
+
+class CsvSamples:
+    """The samples of a CSV file, one by one. ``columns`` are known from the start. Raises ImportRefused."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._first, self._last = 0, 0  # lines of the record that is being read
+        self._records = csv.reader(self._lines(file), strict=True)
+        self.columns: Sequence[str] = next(self._rows(), [])
+        if self.columns:
+            try:
+                check_columns(self.columns)
+            except ImportRefused as error:
+                error.place = place(self._first)
+                raise
+
+    def __iter__(self) -> Iterator[Sample]:
+        checks = [OF_CELLS[name] for name in self.columns]
+        named = list(zip(self.columns, checks, strict=True))
+        for row in self._rows():
+            where = place(self._first)
+            if len(row) != len(named):
+                raise ImportRefused(f"has {len(row)} columns, the first line {len(named)}", place=where)
+            values = {}
+            name = ""
+            try:
+                for (name, check), cell in zip(named, row, strict=True):
+                    if cell:
+                        values[name] = check(cell)
+            except ValueError as error:
+                raise ImportRefused(str(error), place=where, column=name) from None
+            yield sample_of(values, where)
+
+    def _rows(self) -> Iterator[list[str]]:
+        """The records that are not blank lines."""
+        try:
+            while True:
+                self._first = self._last + 1
+                if row := next(self._records):
+                    yield row
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise ImportRefused(f"is no CSV: {error}", place=place(self._first)) from None
+
+    def _lines(self, file: BinaryIO) -> Iterator[str]:
+        for number, text in lines(file):
+            self._last = number
+            if number - self._first > MOST_LINES:
+                raise ImportRefused("a quote is not closed", place=place(self._first))
+            yield text

@@ -1,0 +1,87 @@
+"""A file to be imported: opened, unpacked where gzip packed it, its format found by what it begins with."""
+
+import gzip
+import io
+import os
+import stat
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol
+
+from probes.imports.csv_text import CsvSamples
+from probes.imports.json_text import JsonSamples
+from probes.imports.parquet import ParquetSamples
+from probes.imports.refused import ImportRefused
+from probes.sample import Sample
+
+_GZIP: Final = b"\x1f\x8b"
+_PARQUET: Final = b"PAR1"
+
+
+class Samples(Protocol):
+    """The samples of a file, one by one; ``columns`` are known once the first was read."""
+
+    columns: Sequence[str]
+
+    def __iter__(self) -> Iterator[Sample]:
+        """Raises ImportRefused where the file is not as it must be."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What is another when a file was changed."""
+
+    device: int
+    inode: int
+    size: int
+    changed_ns: int
+
+
+def state_of(path: Path) -> FileState:
+    """The state of a file. Raises ImportRefused for a pipe or a device, and OSError where there is none."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        what = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
+        raise ImportRefused(f"is {what}; a file is read twice, first to check it").of(str(path))
+    return FileState(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Samples]:
+    """The samples of the file at ``path``.
+
+    Raises ImportRefused, which names the file, also out of the block where it is raised there; OSError where the file
+    cannot be read, and NoParquet.
+    """
+    state_of(path)  # first: to open a pipe would wait for its writer
+    try:
+        with path.open("rb") as raw:
+            yield _samples(raw)
+    except ImportRefused as error:
+        raise error.of(str(path)) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ImportRefused(f"is packed by gzip, and damaged or cut off: {error}").of(str(path)) from None
+    except OSError as error:  # that of a read does not name it
+        raise OSError(error.errno, error.strerror, error.filename or os.fspath(path)) from error
+
+
+def _samples(raw: BinaryIO) -> Samples:
+    file: BinaryIO = raw
+    if _head(raw).startswith(_GZIP):
+        file = io.BufferedReader(gzip.GzipFile(fileobj=raw))
+    head = _head(file)
+    if head.startswith(_PARQUET):
+        if file is not raw:
+            raise ImportRefused("is Parquet packed by gzip: unpack it first")
+        return ParquetSamples(raw)
+    return JsonSamples(file) if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else CsvSamples(file)
+
+
+def _head(file: BinaryIO) -> bytes:
+    """What the file begins with, which stays to be read."""
+    assert isinstance(file, io.BufferedReader)  # noqa: S101 - for the type checker
+    return file.peek(65_536)

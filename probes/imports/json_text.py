@@ -1,0 +1,81 @@
+"""Samples of JSON lines as `inftop export` writes them: one object a line."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
+
+import msgspec
+
+from probes.imports.checks import OF_VALUES
+from probes.imports.lines import lines, place
+from probes.imports.needed import check_columns, sample_of
+from probes.imports.refused import ImportRefused
+from probes.sample import Sample
+
+
+class JsonSamples:
+    """The samples of JSON lines, one by one; ``columns`` are those of all lines so far. Raises ImportRefused."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.columns: Sequence[str] = ()
+
+    def __iter__(self) -> Iterator[Sample]:
+        known: set[str] = set()
+        for where, record in objects(self._file):
+            if record.keys() != known:
+                try:
+                    check_columns(list(record))
+                except ImportRefused as error:
+                    error.place = where
+                    raise
+                if known:
+                    words = "has other columns than the lines before: each line must have the same"
+                    raise ImportRefused(words, place=where)
+                self.columns, known = tuple(record), set(record)
+            values = {}
+            name = ""
+            try:
+                for name, value in record.items():
+                    if value is not None:
+                        values[name] = OF_VALUES[name](value)
+            except ValueError as error:
+                raise ImportRefused(str(error), place=where, column=name) from None
+            yield sample_of(values, where)
+
+
+def objects(file: BinaryIO) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The object of each line that is not blank, with the line's place. Raises ImportRefused."""
+    for number, text in lines(file):
+        if not text.isspace():
+            record = _object(text, place(number))
+            yield place(number), record
+
+
+def _object(text: str, where: str) -> dict[str, Any]:
+    """The object of a line. Raises ImportRefused where it is none, or names a key twice."""
+    try:
+        record = msgspec.json.decode(text)
+        if not isinstance(record, dict):
+            raise ImportRefused("must be a JSON object", place=where)
+        if text.count('":') == len(record):
+            return record
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    # keys that are named twice, NaN, and lone surrogates are seen, or borne, by the slower reader alone
+    try:
+        record = json.loads(text, object_pairs_hook=_without_twins)
+    except (ValueError, RecursionError) as error:
+        raise ImportRefused(f"is no JSON object: {error}", place=where) from None
+    if not isinstance(record, dict):
+        raise ImportRefused("must be a JSON object", place=where)
+    return record
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twin = next(name for place, name in enumerate(names) if name in names[:place])
+        raise ValueError(f"the column {twin!r} is named twice")
+    return found

@@ -1,0 +1,59 @@
+"""Which columns a file of samples must have, and samples made of their values."""
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from probes.exports.columns import UnknownColumn, chosen
+from probes.exports.rollups import OF_ROLLUPS
+from probes.imports.refused import ImportRefused
+from probes.sample import COLUMNS, Sample
+from probes.store.row import ENDPOINT_COLUMNS, KINDS
+from probes.text import line
+
+NAMED: Final = (*ENDPOINT_COLUMNS, "started_at", "outcome")
+"""What every sample has."""
+
+NEEDED: Final = (
+    *NAMED,
+    *(name for name in COLUMNS[: COLUMNS.index("sample_id")] if name not in NAMED and (KINDS[name] != "text")),
+)
+"""The columns that a file must have: without an id, samples are told apart by all their figures. Columns that are newer
+than ids may be missing, as they are in files of an older inftop, and texts."""
+
+_ONLY_ROLLUPS: Final = {one.name for one in OF_ROLLUPS} - set(COLUMNS)
+
+
+def check_columns(names: Sequence[str]) -> None:
+    """Raise ImportRefused where these are not the columns of an export of samples, or some are missing."""
+    if "started_at" not in names and _ONLY_ROLLUPS & set(names):
+        raise ImportRefused("holds rollups; what is imported are samples: inftop export without --rollup")
+    try:
+        chosen(names)
+    except UnknownColumn as error:
+        raise ImportRefused(str(error)) from None
+    except ValueError as error:  # one is named twice
+        raise ImportRefused(line(str(error))) from None
+    if missing := [name for name in NEEDED if name not in names]:
+        raise ImportRefused(
+            f"the column{'s' if len(missing) > 1 else ''} {', '.join(missing)} {'are' if len(missing) > 1 else 'is'} "
+            f"missing; needed are {', '.join(NEEDED)}"
+        )
+
+
+def sample_of(values: Mapping[str, Any], place: str) -> Sample:
+    """The sample of checked values. Raises ImportRefused where one is missing, or they contradict each other."""
+    for name in NAMED:
+        if name not in values:
+            raise ImportRefused("must not be empty", place=place, column=name)
+    _in_order(values, ("ttft_ms", "ttfa_ms", "e2e_ms"), place)
+    return Sample(**values)
+
+
+def _in_order(values: Mapping[str, Any], names: Collection[str], place: str) -> None:
+    """Raise ImportRefused where one of these times is longer than one that cannot end before it."""
+    known = [(values[name], name) for name in names if name in values]
+    for (shorter, name), (longer, end) in pairwise(known):
+        if shorter > longer:
+            words = f"must not be longer than {end}, {longer:g}, not {shorter:g}"
+            raise ImportRefused(words, place=place, column=name)

@@ -1,0 +1,173 @@
+"""Adds samples that come from files to a store, each counted once, with their rollups.
+
+A sample is there already where one of its endpoint and instant has its id; one without an id, where one has all its
+figures. Where the store has pruned samples, its rollups count more than it holds: whether they count one that comes
+cannot be told, and it is left out.
+"""
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from sqlalchemy import Connection, Engine
+
+from probes.sample import Sample
+from probes.stats.rollup import TIERS, RollupKey, bucket_of, next_bucket, roll_up
+from probes.store.history.duplicates import began_with, key_of
+from probes.store.history.rebuild import settle
+from probes.store.retention import StoredKind
+from probes.store.row import KINDS, SAMPLE_COLUMNS, EndpointKey, endpoint_of, row_of
+from probes.store.statements import insert_samples, run
+from probes.store.translate import translated
+from probes.store.write import rollup_rows as rollups
+from probes.store.write.batch_writer import id_of
+from probes.store.write.database import PATIENT, open_store
+from probes.store.write.pruning import PruneProgress, prune_progress, store_progress
+
+Progress = Callable[[int], None]
+"""Called with the number of samples that are done."""
+
+AT_ONCE: Final = 500
+"""Samples in one transaction: a recorder that writes to the store waits no longer."""
+
+_COUNTED: Final = (
+    "SELECT samples FROM rollup WHERE tier = :tier AND endpoint_id = :endpoint_id AND connection = :connection "
+    "AND start = :start"
+)
+_HELD: Final = (
+    "SELECT count(*) FROM sample WHERE endpoint_id = :endpoint_id AND started_at >= :start AND started_at < :stop "
+    "AND coalesce(connection, 'none') = :connection"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of a file: samples that were new, those known already, and those that may be.
+
+    ``pruned`` began where the store has pruned samples, and may be among these: they were left out.
+    """
+
+    samples: int = 0
+    known: int = 0
+    pruned: int = 0
+
+
+def import_samples(
+    target: str,
+    samples: Iterable[Sample],
+    columns: Collection[str],
+    on_progress: Progress = lambda _done: None,
+) -> Imported:
+    """Add samples to the store at the URL ``target``, which may be recorded into meanwhile.
+
+    ``columns`` are those that are known of the samples; those without an id are told apart by them. When it is ended
+    early, what was added is whole, and the same again adds the rest. Raises StoreProblem, and what ``samples`` raises.
+    """
+    engine = open_store(target, PATIENT)
+    try:
+        with translated():
+            settle(engine)
+        return _Import(engine, columns, on_progress).run(samples)
+    finally:
+        engine.dispose()
+
+
+class _Import:
+    """One import: the store's engine, and what is known of it."""
+
+    def __init__(self, engine: Engine, columns: Collection[str], on_progress: Progress) -> None:
+        self._engine, self._on_progress = engine, on_progress
+        self._figures = [name for name in SAMPLE_COLUMNS if name in columns and name not in ("started_at", "sample_id")]
+        self._texts = {name for name in self._figures if KINDS[name] == "text"}
+        self._endpoints: dict[EndpointKey, int] = {}
+
+    def run(self, samples: Iterable[Sample]) -> Imported:
+        rest, found, done = iter(samples), Imported(), 0
+        while some := list(islice(rest, AT_ONCE)):
+            with translated(), self._engine.begin() as connection:
+                one = self._add(connection, some)
+            found = Imported(found.samples + one.samples, found.known + one.known, found.pruned + one.pruned)
+            done += len(some)
+            self._on_progress(done)
+        return found
+
+    def _add(self, connection: Connection, some: Sequence[Sample]) -> Imported:
+        """Add those of some samples that are not there, inside the transaction that is open."""
+        pairs = [(self._endpoint_id(connection, one), one) for one in some]
+        fresh = self._fresh(connection, pairs)
+        progress = prune_progress(connection)
+        until = {what: one.until for what, one in progress.items()}
+        new = self._uncounted(connection, fresh, until)
+        if new:
+            insert_samples(connection, [row_of(sample, endpoint_id) for endpoint_id, sample in new])
+            rollups.add(connection, roll_up(new))
+            first = min(sample.started_at for _, sample in new)
+            for what, one in progress.items():  # the next pruning is to look at what came behind it
+                if first < one.next_at:
+                    store_progress(connection, what, PruneProgress(0, one.until))
+        return Imported(len(new), len(pairs) - len(fresh), len(fresh) - len(new))
+
+    def _endpoint_id(self, connection: Connection, sample: Sample) -> int:
+        key = endpoint_of(sample)
+        if key not in self._endpoints:
+            self._endpoints[key] = id_of(connection, key)
+        return self._endpoints[key]
+
+    def _fresh(self, connection: Connection, pairs: Sequence[tuple[int, Sample]]) -> list[tuple[int, Sample]]:
+        """Those samples that the store does not hold, each once."""
+        by_figures = any(sample.sample_id is None for _, sample in pairs)
+
+        def keys(endpoint_id: int, sample: Sample) -> list[Hashable]:
+            """By what it is told: its id first, where it has one."""
+            own = [] if sample.sample_id is None else [key_of(endpoint_id, sample)]
+            return [*own, self._figures_of(endpoint_id, sample)] if by_figures else own
+
+        known = {key for _, number, sample in began_with(connection, pairs) for key in keys(number, sample)}
+        fresh = []
+        for pair in pairs:
+            told = keys(*pair)
+            if told[0] not in known:
+                fresh.append(pair)
+                known.update(told)
+        return fresh
+
+    def _figures_of(self, endpoint_id: int, sample: Sample) -> Hashable:
+        """What a sample without an id is told by: all that the file says of it. A CSV tells no empty text from none."""
+        row = row_of(sample, endpoint_id)
+        values = (row[name] or None if name in self._texts else row[name] for name in self._figures)
+        return "figures", endpoint_id, sample.started_at, *values
+
+    def _uncounted(
+        self, connection: Connection, fresh: Sequence[tuple[int, Sample]], until: dict[StoredKind, int]
+    ) -> list[tuple[int, Sample]]:
+        """Those samples that no rollup of the store can count yet.
+
+        One that began before ``until`` (ms, of samples) may have been pruned. It was not where the rollup of its bucket
+        counts no more samples than the store holds of that bucket; the finest tier that was not pruned there tells.
+        """
+        may_be_counted: dict[RollupKey, bool] = {}
+        found = []
+        for endpoint_id, sample in fresh:
+            key = None if sample.started_at >= until["raw"] else _bucket(endpoint_id, sample, until)
+            if key is not None and key not in may_be_counted:
+                may_be_counted[key] = _counts_more(connection, key)
+            if key is None or not may_be_counted[key]:
+                found.append((endpoint_id, sample))
+        return found
+
+
+def _bucket(endpoint_id: int, sample: Sample, until: dict[StoredKind, int]) -> RollupKey | None:
+    """The finest bucket of a sample whose rollups were never pruned; None where all were."""
+    for tier in TIERS:
+        start = bucket_of(tier, sample.started_at)
+        if start >= until[tier]:
+            return RollupKey(tier, endpoint_id, sample.connection or "none", start)
+    return None
+
+
+def _counts_more(connection: Connection, key: RollupKey) -> bool:
+    """Whether a rollup counts more samples than the store holds of its bucket: some were pruned."""
+    values = {**key._asdict(), "stop": next_bucket(key.tier, key.start)}
+    counted = run(connection, _COUNTED, values).scalar() or 0
+    return bool(counted) and counted > run(connection, _HELD, values).scalar_one()
