@@ -73,6 +73,10 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example("inftop history merge all.db fra.db nyc.db", "two machines in one store"),
         Example("inftop history merge all.db fra.db --json", "with the counts for a program"),
     ),
+    "history import": (
+        Example("inftop history import week.csv more.jsonl.gz", "what inftop export wrote, into a store again"),
+        Example("inftop history import week.parquet --into other.db", "into another store"),
+    ),
     "export": (
         Example("inftop export --since 7d -o week.csv", "a week of samples"),
         Example("inftop export --rollup hour --since 30d --format parquet -o month.parquet", "hours of a month"),

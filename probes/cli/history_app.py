@@ -92,9 +92,7 @@ def merge(
 @history_app.command("import")
 def import_(
     ctx: typer.Context,
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="What inftop export wrote, also packed by gzip.")
-    ],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="What inftop export wrote, also packed by gzip.")],
     into: Annotated[str | None, typer.Option(metavar="STORE", help="A store's URL, or the path of its file.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check the files.")] = False,
     as_json: JsonOption = False,

@@ -21,7 +21,7 @@ class JsonSamples:
         self.columns: Sequence[str] = ()
 
     def __iter__(self) -> Iterator[Sample]:
-        known: set[str] = set()
+        known: set[str] | None = None
         for where, record in objects(self._file):
             if record.keys() != known:
                 try:
@@ -29,7 +29,7 @@ class JsonSamples:
                 except ImportRefused as error:
                     error.place = where
                     raise
-                if known:
+                if known is not None:
                     words = "has other columns than the lines before: each line must have the same"
                     raise ImportRefused(words, place=where)
                 self.columns, known = tuple(record), set(record)

@@ -2,8 +2,8 @@
 
     python -m tests.bench.imports [--samples 1000000] [--formats csv jsonl parquet]
 
-The store is made up of 20,000 samples, copied. Printed are rows/s, the seconds of a processor and the most memory resident; it ends with
-exit code 1 where the second export differs.
+The store is made up of 20,000 samples, copied. What counts are rows/s and the resident memory. It ends with exit code 1
+where the second export differs.
 """
 
 import argparse
@@ -47,8 +47,8 @@ def main() -> None:
             equal = same(first, second)
             differs |= not equal
             print(
-                f"{kind:<8} {wanted.samples / cost.wall:8,.0f} rows/s  {cost.wall:7.1f} s  {cost.cpu:7.1f} s of a processor  "
-                f"{cost.most:4.0f} MB;  again {again.wall:6.1f} s;  exported again: {'the same' if equal else 'DIFFERENT'}",
+                f"{kind:<8} {wanted.samples / cost.wall:8,.0f} rows/s  {cost.wall:7.1f} s  {cost.most:4.0f} MB  "
+                f"again {again.wall:6.1f} s  exported again: {'the same' if equal else 'DIFFERENT'}",
                 flush=True,
             )
             for path in (first, second, target):

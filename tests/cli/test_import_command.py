@@ -1,0 +1,83 @@
+"""``inftop history import`` on the command line: what it prints, what it refuses, and that it writes nothing then."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.samples import sample
+from tests.store.stores import ask, fill, url_of
+
+pytestmark = pytest.mark.slow
+
+SAMPLES = [sample(started_at=1_795_000_000_000 + number, endpoint="e", ttft_ms=1.5 + number) for number in range(3)]
+
+
+def configured(path, store):
+    path.write_text(f'[store]\nurl = "{url_of(store)}"\n[[endpoint]]\nname = "e"\nprovider = "vllm"\nmodel = "m"\n')
+    return path
+
+
+def inftop(*words):
+    command = [sys.executable, "-m", "probes", *map(str, words)]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False, text=True)
+
+
+@pytest.fixture
+def config(tmp_path):
+    """A configuration whose store is not there yet."""
+    return configured(tmp_path / "config.toml", tmp_path / "history.db")
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes what a store of these samples exports in a format; the file."""
+
+    def written(kind, samples=SAMPLES):
+        fill(tmp_path / f"{kind}.db", samples)
+        other = configured(tmp_path / f"{kind}.toml", tmp_path / f"{kind}.db")
+        out = tmp_path / f"samples.{kind}"
+        assert inftop("--config", other, "export", "--since", "99999d", "--format", kind, "-o", out).returncode == 0
+        return out
+
+    return written
+
+
+def test_files_of_every_format_are_one_history(config, written, tmp_path):
+    csv, jsonl, parquet = (written(kind) for kind in ("csv", "jsonl", "parquet"))
+    done = inftop("--config", config, "history", "import", csv, jsonl)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{csv}: 3 samples new, 0 known already\n{jsonl}: 0 samples new, 3 known already\n"
+    done = inftop("--config", config, "history", "import", "--json", parquet)
+    assert json.loads(done.stdout) == {
+        "store": url_of(tmp_path / "history.db"),
+        "files": [{"file": str(parquet), "samples": 3, "new": 0, "known": 3, "pruned": 0}],
+    }
+    assert ask(tmp_path / "history.db", "SELECT sum(samples) FROM rollup WHERE tier = 'day'") == [(3,)]
+
+
+def test_another_store_can_be_named_and_none_is_made_to_check_a_file(config, written, tmp_path):
+    file, store = written("jsonl"), tmp_path / "other.db"
+    done = inftop("--config", config, "history", "import", file, "--into", store, "--dry-run")
+    assert (done.returncode, done.stdout) == (0, f"{file}: 3 samples can be imported\n")
+    assert not store.exists()
+    assert inftop("--config", config, "history", "import", file, "--into", store).returncode == 0
+    assert ask(store, "SELECT count(*) FROM sample") == [(3,)]
+    assert not (tmp_path / "history.db").exists()
+
+
+def test_where_one_file_is_refused_nothing_is_written_and_each_is_named(config, written, tmp_path):
+    good = written("csv")
+    bad, worse = tmp_path / "bad.csv", tmp_path / "worse.csv"
+    bad.write_text(good.read_text().replace(",ok,", ",fine,", 1))
+    worse.write_text("a,b\n1,2\n")
+    done = inftop("--config", config, "history", "import", good, bad, worse)
+    assert (done.returncode, done.stdout) == (2, "")
+    first, second, last = done.stderr.splitlines()
+    assert first.startswith(f"{bad}, line 2, column outcome: must be one of ok, ")
+    assert second.startswith(f"{worse}, line 1: no column is named 'a'")
+    assert last == "nothing was imported"
+    assert not (tmp_path / "history.db").exists()
+    done = inftop("--config", config, "history", "import", tmp_path / "nothing.csv")
+    assert (done.returncode, done.stderr) == (1, f"{tmp_path / 'nothing.csv'}: No such file or directory\n")

@@ -1,0 +1,44 @@
+"""docs/exporting.md: its commands of an import run as they are written, and it says truly which columns are needed."""
+
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from probes.imports.needed import NAMED, NEEDED
+from probes.sample import COLUMNS
+from tests.samples import sample
+from tests.store.stores import ask, fill, url_of
+
+SECTION = (
+    (Path(__file__).parents[2] / "docs" / "exporting.md")
+    .read_text(encoding="utf-8")
+    .partition("## Into a store again\n")[2]
+)
+
+
+@pytest.mark.slow
+def test_the_commands_run(tmp_path):
+    now = time.time_ns() // 1_000_000
+    fill(tmp_path / "history.db", [sample(started_at=now - number * 3_600_000) for number in range(5)])
+    store, endpoint = (
+        f'[store]\nurl = "{url_of(tmp_path / "history.db")}"\n',
+        'name = "e"\nprovider = "vllm"\nmodel = "m"\n',
+    )
+    (tmp_path / "config.toml").write_text(f"{store}[[endpoint]]\n{endpoint}")
+    [commands] = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)
+    for command in commands.splitlines():
+        program, *words = shlex.split(command)
+        assert program == "inftop"
+        subprocess.run([sys.executable, "-m", "probes", *words], cwd=tmp_path, check=True, timeout=60)
+    assert ask(tmp_path / "other.db", "SELECT count(*) FROM sample") == [(5,)]
+
+
+def test_the_columns_that_are_needed_are_named():
+    [words] = re.findall(r"\*\*Needed\*\* are the columns (.*?), and all figures", SECTION)
+    assert set(re.findall(r"`(\w+)`", words)) == set(NAMED)
+    assert COLUMNS.index("sample_id") == 1 + max(map(COLUMNS.index, NEEDED))
