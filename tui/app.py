@@ -262,6 +262,7 @@ class InftopApp(OrderedKeysApp):
                 prompts=self._options.prompts(),
                 url=self._store_url,
                 now=self._now,
+                keyless=lambda: self._fleet.keyless,
             )
             self.install_screen(self._race, "race")
         await self.push_screen(self._race)

@@ -47,6 +47,10 @@ async def export_and_notify(app: App[Any], url: str, shown: Selection, at_ms: in
         path, count = await asyncio.to_thread(export)
     except (StoreProblem, OSError) as error:
         app.notify(f"Nothing was exported: {error}", severity="error", markup=False)
+        return
+    if not count:
+        path.unlink(missing_ok=True)
+        app.notify("Nothing was exported: there is no sample in what is shown.", severity="warning")
     else:
         app.notify(f"{count:,} {'sample' if count == 1 else 'samples'} in {path}", title="Exported", markup=False)
 

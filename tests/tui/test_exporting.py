@@ -40,7 +40,7 @@ async def test_e_writes_what_is_shown(tmp_path, monkeypatch):
 
 async def test_a_folder_that_takes_no_file_is_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    fill(tmp_path / "history.db", [sample()])
+    fill(tmp_path / "history.db", [sample(endpoint=fabric.HABITS[0].name)])
 
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")

@@ -1,8 +1,10 @@
 """EngineCommandScreen: a screen with keys that command the engine to probe, pause and resume endpoints."""
 
+from collections.abc import Callable
 from typing import Final, Literal
 
 from probes.feed.messages import Command
+from tui.dashboard.probe_now import probe_now
 from tui.screens.keyed_screen import KeyedScreen
 from tui.sources.source import Source
 from tui.state.fleet import FleetState
@@ -23,11 +25,12 @@ NO_ENGINE: Final[dict[Phase, str]] = {
 class EngineCommandScreen(KeyedScreen[None]):
     """``source`` takes the commands, ``fleet`` knows the endpoints; ``selected`` is an endpoint's name.
 
-    ``board`` is what is drawn, None before the first picture.
+    ``board`` is what is drawn, None before the first picture. ``now`` gives the present in ms since the epoch.
     """
 
-    def __init__(self, fleet: FleetState, source: Source) -> None:
+    def __init__(self, fleet: FleetState, source: Source, now: Callable[[], int]) -> None:
         super().__init__()
+        self.now = now
         self.fleet = fleet
         self.source = source
         self.selected: str | None = None
@@ -43,16 +46,29 @@ class EngineCommandScreen(KeyedScreen[None]):
         board = self.board
         return next((one for one in board.endpoints if one.name == board.selected), None) if board else None
 
-    def _command(self, do: Literal["pause", "resume", "probe"], endpoint: str | None, words: str) -> None:
+    def _command(self, do: Literal["pause", "resume"], endpoint: str | None, words: str) -> None:
         if self.source.send(Command(do, endpoint)):
             self.notify(words, timeout=2, markup=False)
         else:
             self.notify(self.no_engine or NOT_RUNNING, severity="warning")
 
     def action_probe(self) -> None:
-        """Probe the selected endpoint now."""
-        if self.selected is not None:
-            self._command("probe", self.selected, f"Probing {self.selected}")
+        """Probe the selected endpoint now, and say what keeps it from that, if anything does."""
+        view = self.chosen()
+        if view is None:
+            return
+        if self.no_engine:
+            self.notify(self.no_engine, severity="warning")
+            return
+        plan = probe_now(view, self.fleet.engine, self.now())
+        if plan.looks_for_keys:
+            self.source.send(Command("find_keys"))
+        if plan.sends and not self.source.send(Command("probe", view.name)):
+            self.notify(NOT_RUNNING, severity="warning")
+        elif plan.is_warning:
+            self.notify(plan.words, severity="warning", markup=False)
+        else:
+            self.notify(plan.words, timeout=2, markup=False)
 
     def action_pause(self) -> None:
         """Pause or resume the selected endpoint."""

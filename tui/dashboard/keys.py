@@ -84,6 +84,7 @@ class DashboardKeyState:
     ``endpoints`` are configured, ``drawn`` of them pass the filter. ``is_live``: the window ends now. ``is_first``:
     nothing was measured before it. ``is_filtered``: a filter is set. ``no_engine`` says why no engine takes commands
     ("" where one does). ``places``: the store has samples of several places. ``notice``: a notice waits to be seen.
+    ``is_empty``: there is no sample at all; ``is_unmeasured``: none of a probe that was sent.
     """
 
     endpoints: int
@@ -96,6 +97,8 @@ class DashboardKeyState:
     has_store: bool = True
     places: bool = False
     notice: bool = False
+    is_empty: bool = False
+    is_unmeasured: bool = False
 
 
 def disabled_keys(now: DashboardKeyState) -> dict[str, str]:
@@ -121,6 +124,8 @@ def disabled_keys(now: DashboardKeyState) -> dict[str, str]:
         ),
         **disabled_if(bool(now.no_engine), ("probe", "pause", "pause.all"), now.no_engine),
         **disabled_if(now.is_first, ("earlier",), "Nothing was measured before."),
+        **disabled_if(now.is_empty, ("export",), "There is no sample yet, so there is nothing to export."),
+        **disabled_if(now.is_unmeasured, ("compare",), "Nothing was measured yet, so there is nothing to compare."),
         **disabled_if(not now.has_store, ("export", "earlier"), "There is no store yet."),
         **disabled_if(bool(one_place), ("place",), one_place),
     }

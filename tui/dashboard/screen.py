@@ -46,8 +46,7 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*DASHBOARD_KEYS.bindings]
 
     def __init__(self, fleet: FleetState, source: Source, now: Callable[[], int], options: ViewOptions) -> None:
-        super().__init__(fleet, source)
-        self.now = now
+        super().__init__(fleet, source, now)
         self.set_reactive(DashboardScreen.options, options)
         self.frozen: FrozenSnapshot | None = None
         self._header = HeaderLine(id="header")
@@ -172,6 +171,8 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
             no_engine=self.no_engine,
             has_store=self.fleet.store_url is not None,
             places=bool(self.fleet.vantages),
+            is_empty=self.fleet.is_empty,
+            is_unmeasured=self.fleet.is_unmeasured,
             notice=self.fleet.link.takeover is not None,
         )
 

@@ -209,6 +209,8 @@ def _wanted(form: RaceForm) -> int:
 
 def _lanes(form: RaceForm, width: int) -> list[tuple[Item | None, Row]]:
     title: Row = (("Lanes", "title"), (f"   {len(form.lanes)} of at most {MOST_LANES}", "label"))
+    if lacking := sum(one in form.keyless for one in form.lanes):
+        title = (*title, (f"   {lacking} without a key", "warning"))
     longest = max((cell_len(one.name) for one in form.endpoints), default=0)
     named = max(min(longest, width - MARK), 4)
     model = width - MARK - named - 2
@@ -219,8 +221,10 @@ def _lanes(form: RaceForm, width: int) -> list[tuple[Item | None, Row]]:
             mark: Piece = (f" {LETTERS[slot]} ▶ ", f"slot{slot}")
         else:
             mark = (" ·   ", "dim")
-        beside = cut(one.model, min(model, cell_len(one.model))) if model >= LEAST_MODEL else ""
-        lines.append((("lane", one.name), (mark, (f"{cut(one.name, named)}  ", "figure"), (beside, "label"))))
+        beside: Piece = (cut(one.model, min(model, cell_len(one.model))) if model >= LEAST_MODEL else "", "label")
+        if one.name in form.keyless:
+            beside = ("○ no key" if model >= LEAST_MODEL else "○", "warning")
+        lines.append((("lane", one.name), (mark, (f"{cut(one.name, named)}  ", "figure"), beside)))
     if len(form.endpoints) < FEWEST_LANES:
         words = TOO_FEW if form.endpoints else NO_ENDPOINT
         lines += [(None, ()), *((None, ((f" {one}", "hint"),)) for one in wrap(words, max(width - 2, 10)))]

@@ -1,7 +1,7 @@
 """RaceForm: what a person has chosen for the next race, and how keys change it; frozen, pure."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from probes.feed.messages import EndpointFacts
@@ -20,7 +20,10 @@ HEATS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
 
 @dataclass(frozen=True, slots=True)
 class RaceForm:
-    """The choices. ``prompt`` is a place in ``prompts``, or None for the ``typed`` one."""
+    """The choices. ``prompt`` is a place in ``prompts``, or None for the ``typed`` one.
+
+    ``keyless`` are endpoints that lack a key, each with the key's name ("" where it has none).
+    """
 
     endpoints: tuple[EndpointFacts, ...]
     prompts: tuple[NamedPrompt, ...] = ()
@@ -30,11 +33,16 @@ class RaceForm:
     cap: int = 512
     heats: int = 1
     cold: bool = False
+    keyless: Mapping[str, str] = field(default_factory=dict)
 
     def request(self) -> RaceRequest:
         """The request for this race. Raises ValueError, in words for a person, where a choice is missing."""
         if len(self.lanes) < FEWEST_LANES:
             raise ValueError(f"choose {FEWEST_LANES} to {MOST_LANES} lanes")
+        if lacking := [one for one in self.lanes if one in self.keyless]:
+            key = self.keyless[lacking[0]]
+            way = f"K sets {key}" if key else "K shows the keys"
+            raise ValueError(f"{' and '.join(lacking)} {'has' if len(lacking) == 1 else 'have'} no key; {way}")
         if self.prompt is None:
             text, name, expect = self.typed, None, None
         else:

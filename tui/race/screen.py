@@ -43,6 +43,8 @@ class RaceScreen(KeyedScreen[None]):
 
     ``is_program``: the program was started for it, and ends with it.
 
+    ``keyless`` gives the endpoints that lack a key, each with the key's name.
+
     ``url`` gives the store, None while there is none, ``now`` the present in ms since the epoch. ``clock`` gives
     milliseconds that never go back: what a replay runs by.
     """
@@ -66,10 +68,12 @@ class RaceScreen(KeyedScreen[None]):
         prompts: Sequence[NamedPrompt],
         url: Callable[[], str | None],
         now: Callable[[], int],
+        keyless: Callable[[], Mapping[str, str]] = dict,
         clock: Callable[[], float] = lambda: time.monotonic() * 1000,
     ) -> None:
         super().__init__()
         self._start, self._stop, self._url, self._clock = start, stop, url, clock
+        self._keyless = keyless
         self.view: View = "choose"
         self.is_program = False
         self._replayed_from: View = "race"
@@ -127,6 +131,8 @@ class RaceScreen(KeyedScreen[None]):
             return
         if self.view == "race":
             self.model.tick(elapsed)
+        elif self.view == "choose" and (keyless := self._keyless()) != self._choice.form.keyless:
+            self._choice.change(replace(self._choice.form, keyless=keyless))
         if self.model.changed:
             self.model.changed = False
             self._draw()

@@ -244,6 +244,21 @@ class FleetState:
         oldest = min(self._oldest_stored, *held, inf)
         return None if oldest == inf else round(oldest)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no sample at all; False while the store has not been read."""
+        return self._oldest_stored == inf and not any(len(one.history) for one in self.endpoints.values())
+
+    @property
+    def is_unmeasured(self) -> bool:
+        """Whether there is no sample of a probe that was sent; False while the store has not been read."""
+        return self._oldest_stored is not None and all(one.last_sent is None for one in self.endpoints.values())
+
+    @property
+    def keyless(self) -> dict[str, str]:
+        """The endpoints that lack a key, each with the key's name, "" where it has none."""
+        return {name: one.facts.key or "" for name, one in self.endpoints.items() if one.lacks_key}
+
     def _filled_ms(self, window_ms: int, now: int) -> int | None:
         """How much of a window there are samples of; None while that is not known."""
         oldest = self.oldest_at

@@ -28,6 +28,11 @@ def test_without_an_engine_nothing_is_probed_or_paused_and_it_is_said_why():
     assert disabled_keys(DashboardKeyState(3, 3, no_engine="It is not running."))["pause"] == "It is not running."
 
 
+def test_with_nothing_measured_there_is_nothing_to_export_or_compare_and_it_is_said():
+    assert "nothing to export" in disabled_keys(DashboardKeyState(3, 3, is_empty=True))["export"]
+    assert "nothing to compare" in disabled_keys(DashboardKeyState(3, 3, is_unmeasured=True))["compare"]
+
+
 def test_escape_is_for_a_filter_and_a_filter_that_matches_nothing_leaves_it():
     assert "filter.clear" not in works()
     nothing = works(drawn=0, is_filtered=True)
