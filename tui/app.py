@@ -282,7 +282,7 @@ class InftopApp(OrderedKeysApp):
             commands = OwnCommands()
             self._api_keys = ApiKeysScreen(
                 config=self._options.config,
-                test=lambda use, secret: ask_with_key(commands, self._options.config(), use, secret, self._now),
+                test=lambda name, secret: ask_with_key(commands, self._options.config(), name, secret, self._now),
                 changed=self._keys_changed,
                 now=self._now,
             )

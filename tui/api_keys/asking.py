@@ -1,41 +1,39 @@
-"""Tests a key: asks a provider for its list of models, in a process of our own that alone has the key."""
+"""Tests a key with ``inftop keys test``, in a process of our own that alone has the key."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from probes.config.file import ConfigFile
-from probes.config.key_users import KeyUse
 from probes.keys.secret import Secret
 from probes.text import line
 from tui.api_keys.model import KeyTest
 from tui.sources.own_commands import CommandFailed, OwnCommands
 
-WITHIN_S: Final = 40.0
+WITHIN_S: Final = 60.0
 
-REFUSED: Final = frozenset({"auth"})
-"""Outcomes that say that the provider does not take the key; any other says nothing of it."""
+SAID: Final = {"ok": "taken", "refused": "refused", "cannot tell": "not known"}
+"""What a verdict is called on the screen."""
 
 
 async def ask_with_key(
-    commands: OwnCommands, file: ConfigFile, use: KeyUse, secret: Secret | None, now: Callable[[], int]
+    commands: OwnCommands, file: ConfigFile, name: str, secret: Secret | None, now: Callable[[], int]
 ) -> KeyTest:
-    """What the provider says to a key: the one given, else the one that is found under its name."""
-    keys = {use.name: secret} if secret else None
+    """What its providers say to a key: to the one given, else to the one that is found under its name."""
+    keys = {name: secret} if secret else None
     try:
-        found = await commands.ask("models", *use.asked, *file.argument, keys=keys, within_s=WITHIN_S)
+        found = await commands.ask("keys", "test", name, *file.argument, keys=keys, within_s=WITHIN_S)
     except CommandFailed as failed:
         return KeyTest(None, f"not known: {failed}", now())
-    return key_test(found, use.url, now())
+    return key_test(found, now())
 
 
-def key_test(found: Sequence[Mapping[str, Any]], url: str, at_ms: int) -> KeyTest:
-    """What came of a test, from what ``inftop models --json`` wrote of the server at ``url``."""
-    lists: list[object] = next((one["lists"] for one in found if isinstance(one.get("lists"), list)), [])
-    at_url = [one for one in lists if isinstance(one, dict) and one.get("url") == url]
-    match at_url or lists:
-        case [{"problem": problem, "outcome": outcome, "models": list(models)}, *_]:
-            if problem is None and outcome is None:
-                return KeyTest(True, f"taken: {len(models):,} model{'' if len(models) == 1 else 's'}", at_ms)
-            words = line(f"{problem or outcome}", 160)
-            return KeyTest(False, f"refused: {words}", at_ms) if outcome in REFUSED else KeyTest(None, words, at_ms)
+def key_test(found: Sequence[Mapping[str, Any]], at_ms: int) -> KeyTest:
+    """What came of a test, from what ``inftop keys test --json`` wrote: a refusal first, then who took it."""
+    tests: list[object] = next((one["tests"] for one in found if isinstance(one.get("tests"), list)), [])
+    rows = [one for one in tests if isinstance(one, dict)]
+    for verdict, ok in (("refused", False), ("ok", True), ("cannot tell", None)):
+        of = [one for one in rows if one.get("verdict") == verdict]
+        if of:
+            by = f" by {', '.join(str(one.get('provider') or one.get('url')) for one in of)}" if len(rows) > 1 else ""
+            return KeyTest(ok, line(f"{SAID[verdict]}{by}: {of[0].get('why')}", 200), at_ms)
     return KeyTest(None, "not known: there was no answer that could be read", at_ms)

@@ -34,8 +34,8 @@ NOT_OURS: Final = {
 }
 """Why a key is not set here, by its kind."""
 
-Tester = Callable[[KeyUse, Secret | None], Awaitable[KeyTest]]
-"""Asks a provider with a key: with the one given, else with the one that is found under its name."""
+Tester = Callable[[str, Secret | None], Awaitable[KeyTest]]
+"""Asks providers with the key of a name: with the one given, else with the one that is found."""
 
 
 class ApiKeysScreen(KeyedScreen[None]):
@@ -240,7 +240,7 @@ class ApiKeysScreen(KeyedScreen[None]):
         self.notify(f"{name} is in the keyring.{also}", markup=False)
         self._changed(use.endpoints)
         self.look_up()
-        if use.asked:
+        if use.is_tested:
             await self._ask(use, secret)
 
     def action_test(self) -> None:
@@ -253,7 +253,7 @@ class ApiKeysScreen(KeyedScreen[None]):
         self._tests[name] = KeyTest(None, "asking …")
         self.draw()
         try:
-            result = await self._test(use, secret)
+            result = await self._test(name, secret)
         except Exception as error:  # the screen goes on, whatever became of the question
             self._tests[name] = KeyTest(None, line(f"could not be asked: {error}", 120), self._now())
             raise
@@ -320,7 +320,7 @@ def with_sources(known: KnownKeys) -> KnownKeys:
 
 def _untestable(one: ApiKey) -> str:
     """Why there is nothing to test; "" where there is."""
-    if not one.use.asked:
+    if not one.use.is_tested:
         return "A list of models cannot be asked for with this alone: Space on an endpoint probes it."
     if one.source == "missing":
         return "There is no such key yet: Enter sets it."

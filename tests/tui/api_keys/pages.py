@@ -27,8 +27,8 @@ async def opened(tmp_path, answer=None, **how):
     path.write_text(CONFIG)
     asked = []
 
-    async def test(use, secret):
-        asked.append((use.name, secret.reveal() if secret else None))
+    async def test(name, secret):
+        asked.append((name, secret.reveal() if secret else None))
         return answer or KeyTest(True, "taken: 3 models", fabric.NOW)
 
     async with showing(config=lambda: ConfigFile(path), **how) as shown:

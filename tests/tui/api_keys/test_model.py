@@ -6,13 +6,13 @@ from probes.config.key_users import KeyUse
 from tui.api_keys.asking import key_test
 from tui.api_keys.model import KeyTest, KnownKeys, about, api_keys, heading, others_row, table
 
-GROQ = KeyUse("GROQ_API_KEY", "name", ("groq/fast", "groq/slow"), ("groq",), asked=("groq",))
-KIMI = KeyUse("KIMI_API_KEY", "name", ("kimi",), ("kimi",), ("MOONSHOT_API_KEY",), ("kimi",))
-MOON = KeyUse("MOONSHOT_API_KEY", "name", ("kimi",), ("kimi",), ("KIMI_API_KEY",), ("kimi",))
+GROQ = KeyUse("GROQ_API_KEY", "name", ("groq/fast", "groq/slow"), ("groq",), is_tested=True)
+KIMI = KeyUse("KIMI_API_KEY", "name", ("kimi",), ("kimi",), ("MOONSHOT_API_KEY",), is_tested=True)
+MOON = KeyUse("MOONSHOT_API_KEY", "name", ("kimi",), ("kimi",), ("KIMI_API_KEY",), is_tested=True)
 PRINTED = KeyUse("gcloud", "command", ("vertex",))
 CLOUD = KeyUse("AWS", "aws", ("bedrock",))
-OPENAI = KeyUse("OPENAI_API_KEY", "name", (), ("openai",), asked=("openai",))
-XAI = KeyUse("XAI_API_KEY", "name", (), ("xai",), asked=("xai",))
+OPENAI = KeyUse("OPENAI_API_KEY", "name", (), ("openai",), is_tested=True)
+XAI = KeyUse("XAI_API_KEY", "name", (), ("xai",), is_tested=True)
 USES = (GROQ, KIMI, MOON, PRINTED, CLOUD, OPENAI, XAI)
 KNOWN = KnownKeys(USES, {"MOONSHOT_API_KEY": "keyring", "XAI_API_KEY": "environment"}, is_complete=True)
 
@@ -87,19 +87,26 @@ def test_the_row_of_the_others_says_how_many_are_there():
     assert words([others_row(12, 2, unfolded=False)]) == ["  ▸ 12 keys of other providers, 2 of them there"]
 
 
+def answer(*tests):
+    return [
+        {"key": "K", "tests": [dict(zip(("provider", "url", "verdict", "why"), one, strict=True)) for one in tests]}
+    ]
+
+
 @pytest.mark.parametrize(
     ("found", "ok", "said"),
     [
-        ([{"lists": [{"problem": None, "outcome": None, "models": [{}, {}]}]}], True, "taken: 2 models"),
-        ([{"lists": [{"problem": "401: no\x1b[31m", "outcome": "auth", "models": []}]}], False, "refused: 401: no"),
-        ([{"lists": [{"problem": "no route", "outcome": "connect", "models": []}]}], None, "no route"),
-        ([{"lists": []}], None, "not known: there was no answer that could be read"),
+        (answer(("groq", "u", "ok", "2 models")), True, "taken: 2 models"),
+        (answer(("groq", "u", "refused", "401: no\x1b[31m")), False, "refused: 401: no"),
+        (answer((None, "u", "cannot tell", "connect: no route")), None, "not known: connect: no route"),
+        (answer(("a", "u", "ok", "2 models"), ("b", "v", "refused", "401")), False, "refused by b: 401"),
+        (answer(), None, "not known: there was no answer that could be read"),
         ([{}], None, "not known: there was no answer that could be read"),
-        ([{"lists": [{"problem": 3, "outcome": None, "models": []}]}], None, "3"),
+        ([{"tests": [3, {"verdict": "new"}]}], None, "not known: there was no answer that could be read"),
     ],
 )
 def test_what_came_of_a_test(found, ok, said):
-    result = key_test(found, "https://x.test", 5)
+    result = key_test(found, 5)
     assert (result.ok, result.at_ms) == (ok, 5)
     assert result.words.startswith(said)
     assert "\x1b" not in result.words
