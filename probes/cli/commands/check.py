@@ -13,7 +13,7 @@ from probes.budget.charge import highest_charge
 from probes.budget.daily_cost import DailyCost, daily_cost
 from probes.cli.commands.check_keys import EndpointKeys, endpoint_keys, warnings
 from probes.cli.commands.check_route import route_facts, route_notes, route_record
-from probes.cli.output.sample_lines import columns
+from probes.cli.output.table import columns, print_lines, styled
 from probes.config.file import find_config
 from probes.config.first_start import base_urls_named
 from probes.config.load import Config, load
@@ -83,8 +83,10 @@ def check(config: Path | None, *, as_json: bool) -> None:
         print(f"note: {sources.keyring_problem}", file=sys.stderr)  # noqa: T201
     for note in notes:
         print(f"note: {note}", file=sys.stderr)  # noqa: T201
-    text = json.dumps(_record(loaded, rows, total), indent=2) if as_json else "\n".join(_lines(loaded, rows, total))
-    print(text)  # noqa: T201
+    if as_json:
+        print(json.dumps(_record(loaded, rows, total), indent=2))  # noqa: T201
+    else:
+        print_lines(_lines(loaded, rows, total))
 
 
 def _base_url_notes(config: Config, *, shipped: bool) -> list[str]:
@@ -122,7 +124,8 @@ def _lines(config: Config, rows: list[EndpointCheck], total: Total) -> list[str]
         table[0],
     ]
     for row, cells in zip(rows, table[1:], strict=True):
-        lines += [cells, *_wrapped(_facts(row)), *(f"  warning: {one}" for one in warnings(row.endpoint))]
+        lines += [cells, *_wrapped(_facts(row))]
+        lines += [styled(f"  warning: {one}", "warning") for one in warnings(row.endpoint)]
     return [*lines, "", *_closing_lines(total), *map(_why_unaffordable, total.unaffordable)]
 
 
@@ -135,7 +138,8 @@ def _why_unaffordable(endpoint: Endpoint) -> str:
 def _cells(row: EndpointCheck) -> tuple[str, ...]:
     every = f"{row.endpoint.interval:g} s" if row.endpoint.enabled else "off"
     usd = "–" if row.cost.usd is None else f"{row.cost.usd:.2f}"
-    return (row.endpoint.name, every, row.keys.summary, f"{row.cost.tokens:,}", usd)
+    key = styled(row.keys.summary, "bad" if row.keys.missing else "good")
+    return (row.endpoint.name, every, key, f"{row.cost.tokens:,}", usd)
 
 
 def _facts(row: EndpointCheck) -> list[str]:
@@ -168,7 +172,7 @@ def _wrapped(words: list[str]) -> list[str]:
             lines[-1] += f"  {word}"
         else:
             lines.append(f"  {word}")
-    return lines
+    return [styled(one, "note") for one in lines]
 
 
 def _closing_lines(total: Total) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
-from probes.cli.output.sample_lines import columns
+from probes.cli.output.table import columns, print_lines
 from probes.config.base_url_variables import base_url_variable
 from probes.config.other_tools import FoundConfiguration, find_configurations
 from probes.config.presets import Preset, presets
@@ -33,7 +33,7 @@ def discover(*, as_json: bool) -> None:
         print(json.dumps(record))  # noqa: T201
     else:
         lines = [*_key_lines(keys, keyring_problem), "", *_server_lines(servers)]
-        print("\n".join([*lines, *_configuration_lines(configurations)]))  # noqa: T201
+        print_lines([*lines, *_configuration_lines(configurations)])
 
 
 def _find_keys() -> tuple[list[dict[str, Any]], str | None]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import typer
 
 from probes.cli.output.progress_bar import progress_bar
-from probes.cli.output.sample_lines import columns
+from probes.cli.output.table import columns, print_lines, styled
 from probes.config.file import find_config
 from probes.config.load import Config, load
 from probes.sample import iso
@@ -68,9 +68,9 @@ def check(config: Path | None, *, as_json: bool) -> bool:
     lines = [f"{found.samples:,} samples and {found.rollups:,} rollups were looked at"]
     lines += [f"note: {words}" for words in found.notes]
     for one in found.faults:
-        lines += [f"wrong: {one.what}", f"  {one.advice}"]
+        lines += [styled(f"wrong: {one.what}", "bad"), f"  {one.advice}"]
     sound = not found.faults
-    _print({"sound": sound, **asdict(found)}, as_json, [*lines, *(["all is well"] if sound else [])])
+    _print({"sound": sound, **asdict(found)}, as_json, [*lines, *([styled("all is well", "good")] if sound else [])])
     return sound
 
 
@@ -118,9 +118,11 @@ def _url(config: Config) -> str:
     return config.store_url or default_url()
 
 
-def _print(record: Mapping[str, Any], as_json: bool, lines: list[str]) -> None:
-    if as_json or lines:
-        typer.echo(json.dumps(record, indent=2) if as_json else "\n".join(lines))
+def _print(record: Mapping[str, Any], as_json: bool, lines: Sequence[str]) -> None:
+    if as_json:
+        typer.echo(json.dumps(record, indent=2))
+    elif lines:
+        print_lines(lines)
 
 
 def _lines(config: Config, found: StoreContents) -> list[str]:

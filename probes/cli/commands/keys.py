@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from probes.cli.output.sample_lines import columns
+from probes.cli.output.table import Line, columns, print_lines, styled
 from probes.config.checks import key_name, nearest
 from probes.config.file import find_config
 from probes.config.key_users import key_uses
@@ -55,8 +55,8 @@ def list_keys(config: Path | None, *, as_json: bool) -> None:
         rows = [{"name": name, "source": sources.found.get(name), "used_by": by} for name, by in users.items()]
         print(json.dumps(rows, indent=2))  # noqa: T201
     else:
-        cells = [(name, sources.found.get(name, "missing"), ", ".join(by)) for name, by in users.items()]
-        print("\n".join(columns([("KEY", "SOURCE", "USED BY"), *cells])))  # noqa: T201
+        cells = [(name, _source(sources.found.get(name)), ", ".join(by)) for name, by in users.items()]
+        print_lines(columns([("KEY", "SOURCE", "USED BY"), *cells]))
 
 
 def delete_key(name: str) -> bool:
@@ -91,7 +91,7 @@ def test_key(config: Path | None, name: str, *, as_json: bool) -> bool:
         print(json.dumps({"key": name, "tests": rows}, indent=2))  # noqa: T201
     else:
         cells = [(one.provider or one.url, word, why) for one, word, why in said]
-        print("\n".join(columns([("PROVIDER", name, "WHY"), *cells])))  # noqa: T201
+        print_lines(columns([("PROVIDER", name, "WHY"), *cells]))
     return not any(word == "refused" or one.outcome is Outcome.NO_KEY for one, word, _ in said)
 
 
@@ -99,6 +99,10 @@ def _users(config: Path | None) -> dict[str, list[str]]:
     """Every key name, with the endpoints that use it, else the presets that would."""
     uses = key_uses(load(find_config(config)).endpoints, presets().values())
     return {one.name: list(one.endpoints) or [f"provider {one.providers[0]}"] for one in uses if one.kind == "name"}
+
+
+def _source(found: str | None) -> Line:
+    return styled(found, "good") if found else styled("missing", "note")
 
 
 def _checked_name(name: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from probes.cli.output.model_lines import list_lines
+from probes.cli.output.table import print_lines
 from probes.config import checks
 from probes.config.endpoint_route import split_socket, with_socket
 from probes.config.file import find_config
@@ -70,7 +71,8 @@ def _print(lists: Sequence[ModelList], empty: str, *, as_json: bool) -> bool:
     if as_json:
         print(json.dumps({"lists": [one.to_json() for one in lists]}))  # noqa: T201
     else:
-        print("\n\n".join("\n".join(list_lines(one)) for one in lists) or empty)  # noqa: T201
+        shown = [line for one in lists for line in ("", *list_lines(one))]
+        print_lines(shown[1:] or [empty])
     return bool(lists) and all(one.ok for one in lists)
 
 

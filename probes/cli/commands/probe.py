@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from probes.cli.output.ranking import ranking, ranking_table
-from probes.cli.output.sample_lines import sample_line
+from probes.cli.output.sample_lines import name_width, sample_line
+from probes.cli.output.table import print_lines
 from probes.config import checks
 from probes.config.endpoint_route import split_socket
 from probes.config.file import find_config
@@ -49,7 +50,7 @@ def probe(config: Path | None, names: Sequence[str], *, group: str | None, count
     samples = event_loop.run(_probe(endpoints, count, vantage=loaded.vantage, as_json=as_json))
     if group is not None and not as_json:
         table = ranking_table(ranking((one, samples[one.name]) for one in endpoints))
-        print("\n".join(["", f"{line(group)}, by median TTFT", *table]))  # noqa: T201
+        print_lines(["", f"{line(group)}, by median TTFT", *table])
     return _all_ok(samples)
 
 
@@ -98,7 +99,7 @@ def _all_ok(samples: Mapping[str, Sequence[Sample]]) -> bool:
 async def _probe(endpoints: Sequence[Endpoint], count: int, *, vantage: str, as_json: bool) -> dict[str, list[Sample]]:
     """The samples of every endpoint by its name, printed as they come."""
     contexts, keys = TlsContexts(), KeyFinder()
-    width = max((len(one.name) for one in endpoints), default=8)
+    width = name_width(one.name for one in endpoints)
     samples: dict[str, list[Sample]] = {one.name: [] for one in endpoints}
     noise_monitor = HostNoiseMonitor()
     noise_monitor.start()
@@ -117,7 +118,7 @@ async def _probe(endpoints: Sequence[Endpoint], count: int, *, vantage: str, as_
                 await asyncio.sleep(SETTLE_S if number else 0)
                 sample = await _probe_once(prober, keys, vantage)
                 samples[endpoint.name].append(sample)
-                print(json.dumps(sample.to_json()) if as_json else sample_line(sample, width), flush=True)  # noqa: T201
+                print_lines([json.dumps(sample.to_json()) if as_json else sample_line(sample, width)])
                 if _is_interrupted():
                     raise asyncio.CancelledError
             prober.close()

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Final
 
-from probes.cli.output.sample_lines import columns
+from probes.cli.output.table import columns, print_lines, styled
 from probes.config.no_api import NO_API
 from probes.config.presets import Preset, presets
 
@@ -15,8 +15,10 @@ WIDTH: Final = 80
 def providers(*, as_json: bool) -> None:
     """Print every preset. As JSON only those: what cannot be probed is no provider."""
     known = presets().values()
-    text = json.dumps([asdict(one) for one in known], indent=2) if as_json else "\n".join(_lines(list(known)))
-    print(text)  # noqa: T201
+    if as_json:
+        print(json.dumps([asdict(one) for one in known], indent=2))  # noqa: T201
+    else:
+        print_lines(_lines(list(known)))
 
 
 def _lines(known: list[Preset]) -> list[str]:
@@ -27,9 +29,10 @@ def _lines(known: list[Preset]) -> list[str]:
     for preset, line in zip(known, table, strict=True):
         url = preset.base_url.removeprefix("https://")
         lines += [line] if len(line) <= WIDTH else [line.removesuffix(url).rstrip(), f"  {url}"]
-        lines.append(f"  reasoning: {', '.join(preset.reasoning_levels)}; its text: {preset.reasoning_text}")
+        note = f"  reasoning: {', '.join(preset.reasoning_levels)}; its text: {preset.reasoning_text}"
+        lines.append(styled(note, "note"))
         if preset.reasoning_note:
-            lines.append(f"    {preset.reasoning_note}")
+            lines.append(styled(f"    {preset.reasoning_note}", "note"))
     return [*lines, "", "Nothing to probe, for there is no API:", *(line for one in NO_API for line in one.lines)]
 
 

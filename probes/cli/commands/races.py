@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from probes.cli.output.race_lines import closing_lines
-from probes.cli.output.sample_lines import columns
+from probes.cli.output.table import columns, print_lines, styled
 from probes.config.file import find_config
 from probes.config.load import load
 from probes.exports.file import opened
@@ -63,7 +63,7 @@ def races(config: Path | None, *, limit: int, as_json: bool) -> None:
     if as_json:
         print(json.dumps([asdict(one) | {"started_at": iso(one.started_at)} for one in found], indent=2))  # noqa: T201
     elif found:
-        print("\n".join(_listed(found)))  # noqa: T201
+        print_lines(_listed(found))
     else:
         print("no race is kept yet: inftop race A B", file=sys.stderr)  # noqa: T201
 
@@ -72,7 +72,10 @@ def show(config: Path | None, number: int, *, as_json: bool) -> None:
     """Print one race. Raises ConfigError, StoreProblem and NoSuchRace."""
     race = _race(_url(config), number)
     record = race_record(race) | {"heats": [heat_record(one) for one in race.heats]}
-    print(json.dumps(record, indent=2) if as_json else "\n".join(_lines(race)))  # noqa: T201
+    if as_json:
+        print(json.dumps(record, indent=2))  # noqa: T201
+    else:
+        print_lines(_lines(race))
 
 
 def export(config: Path | None, number: int, *, format: Format, output: Path | None) -> None:  # noqa: A002
@@ -116,7 +119,7 @@ def _listed(found: list[RaceSummary]) -> list[str]:
     lines = [head]
     for one, row in zip(found, table, strict=True):
         notes = [line(one.words), "simulated" if one.simulated else "", line(one.stopped or "")]
-        lines += [row, f"      {'; '.join(note for note in notes if note)}"]
+        lines += [row, styled(f"      {'; '.join(note for note in notes if note)}", "note")]
     return lines
 
 

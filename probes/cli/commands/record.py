@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TextIO
 
-from probes.cli.output.sample_lines import EndpointTally, closing_table, sample_line
+from probes.cli.output.sample_lines import EndpointTally, closing_table, name_width, sample_line
 from probes.cli.output.store_report import StoreReport, unstored
+from probes.cli.output.table import print_lines
 from probes.engine.engine import Engine
 from probes.engine.session import Plan, open_engine, open_plan
 from probes.metrics.publishing import Publishing
@@ -141,7 +142,7 @@ async def _print_samples(engine: Engine, ended: asyncio.Event) -> None:
     """Run the engine until the end and print its samples, then a table."""
     tallies = {name: EndpointTally() for name in engine.monitors}
     print_line = _printer(sys.stdout)
-    width = max(map(len, engine.monitors), default=8)
+    width = name_width(engine.monitors)
 
     def show(sample: Sample, _: str) -> None:
         tallies[sample.endpoint].add(sample)
@@ -168,7 +169,7 @@ def _printer(stream: TextIO) -> Callable[[str], None]:
         nonlocal gone
         if not gone:
             try:
-                print(line, file=stream, flush=True)
+                print_lines([line], stream)
             except OSError as error:
                 gone = True
                 if stream is sys.stdout:

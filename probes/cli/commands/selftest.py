@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from probes.certificate import Certificate, MeasuredLoad, Spread, milliseconds
-from probes.cli.output.sample_lines import columns
+from probes.cli.output.table import columns, print_lines
 from probes.config.file import find_config
 from probes.config.load import load
 from probes.selftest.run import Screen
@@ -26,7 +26,10 @@ def selftest(config: Path | None, screen: Screen | None, *, quick: bool, as_json
     """
     store_url = load(find_config(config)).store_url or default_url()
     found = run_selftest(screen, quick=quick, narrate=lambda words: print(words, file=sys.stderr, flush=True))  # noqa: T201
-    print(json.dumps(found.to_json(), indent=2) if as_json else "\n".join(lines(found)))  # noqa: T201
+    if as_json:
+        print(json.dumps(found.to_json(), indent=2))  # noqa: T201
+    else:
+        print_lines(lines(found))
     try:
         keep(store_url, found)
     except StoreProblem as problem:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from probes.cli.output.sample_lines import columns
+from probes.cli.output.table import columns
 from probes.models.model import Model, ModelList
 
 WIDTH: Final = 80

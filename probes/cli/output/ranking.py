@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from probes.cli.output.sample_lines import columns
+from probes.cli.output.table import columns, styled
 from probes.endpoint import Endpoint, lane_of
 from probes.outcome import FAILED, NEVER_SENT, UNCOUNTED, Outcome
 from probes.sample import Sample
@@ -65,7 +65,7 @@ def ranking_table(ranks: Sequence[Rank]) -> list[str]:
     lines = [top]
     for one, row in zip(ranks, rows, strict=True):
         note = _note(one)
-        lines += [row, f"  {note}"] if note else [row]
+        lines += [row, styled(f"  {note}", "note")] if note else [row]
     return lines
 
 

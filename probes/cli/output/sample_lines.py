@@ -1,42 +1,37 @@
-"""Samples as lines of text, the table that closes a recording, and tables in general."""
+"""Samples as lines of text, and the table that closes a recording."""
 
 from collections import Counter, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from probes.cli.output.table import Line, Span, Style, cell_width, columns, padded
 from probes.outcome import FAILED, UNCOUNTED, Outcome
 from probes.sample import Sample
 from probes.stats.quantiles import median
 from probes.stats.sample_values import measured
 
-
-def columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
-    """A table as one line per row, its columns two blanks apart; those in ``right`` are aligned to the right."""
-    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if number in right else cell.ljust(width)
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-
-
 MEDIAN_OF = 10_000
 """Values an endpoint's medians are taken over: the newest ones, so that weeks fit in memory."""
 
 
-def sample_line(sample: Sample, width: int) -> str:
-    """Time, endpoint, outcome, connection, TTFT and tokens/s; ``width`` is the longest endpoint name's."""
+def sample_line(sample: Sample, width: int) -> Line:
+    """Time, endpoint, outcome, connection, TTFT and tokens/s; ``width`` is the widest endpoint name's."""
     at = datetime.fromtimestamp(sample.started_at / 1000, UTC).astimezone()
     ttft = f"{sample.ttft_ms:,.1f} ms" if sample.ttft_ms is not None else "–"
     speed = f"{sample.tokens_per_s:,.1f} tokens/s" if sample.tokens_per_s is not None else "–"
     basis = "tokens/s of the answer alone" if sample.speed_basis == "answer" else None
     detail = "; ".join(words for words in (basis, sample.outcome_detail) if words)
-    outcome = f"{sample.outcome:<12}  {sample.connection or '–':<4}"
-    text = f"{at:%H:%M:%S}  {sample.endpoint:<{width}}  {outcome}  {ttft:>12}  {speed:>18}"
-    return f"{text}  {detail}" if detail else text
+    begin = f"{at:%H:%M:%S}  {padded(sample.endpoint, width)}  "
+    text = f"{begin}{sample.outcome:<12}  {sample.connection or '–':<4}  {ttft:>12}  {speed:>18}"
+    span = Span(len(begin), len(begin) + len(sample.outcome), _style(sample.outcome))
+    return Line(f"{text}  {detail}" if detail else text, [span])
+
+
+def _style(outcome: Outcome) -> Style:
+    if outcome is Outcome.OK:
+        return "good"
+    return "bad" if outcome in FAILED else "warning" if outcome is Outcome.RATE_LIMITED else "note"
 
 
 @dataclass(slots=True)
@@ -55,23 +50,29 @@ class EndpointTally:
         if (speed := measured(sample, "tokens_per_s")) is not None:
             self.tokens_per_s.append(speed)
 
-    def row(self, name: str, width: int) -> str:
-        """The endpoint's line of the closing table."""
+    def cells(self, name: str) -> tuple[str, ...]:
+        """The endpoint's row of the closing table."""
         failed = sum(count for outcome, count in self.outcomes.items() if outcome in FAILED)
         finished = sum(count for outcome, count in self.outcomes.items() if outcome not in UNCOUNTED)
-        errors = f"{100 * failed / finished:.1f} %" if finished else "–"
-        ttft, speed = median(self.ttft_ms), median(self.tokens_per_s)
         return (
-            f"{name:<{width}}  {self.outcomes.total():>7,}  {_number(ttft):>11}  {_number(speed):>12}  {errors:>7}"
-            f"  {self.outcomes[Outcome.RATE_LIMITED]:>11,}"
+            name,
+            f"{self.outcomes.total():,}",
+            _number(median(self.ttft_ms)),
+            _number(median(self.tokens_per_s)),
+            f"{100 * failed / finished:.1f} %" if finished else "–",
+            f"{self.outcomes[Outcome.RATE_LIMITED]:,}",
         )
 
 
-def closing_table(tallies: dict[str, EndpointTally]) -> list[str]:
+def closing_table(tallies: Mapping[str, EndpointTally]) -> list[str]:
     """The lines of the table: samples, medians of TTFT and tokens/s, error rate and rate-limit hits by endpoint."""
-    width = max((len(name) for name in tallies), default=8)
-    head = f"{'endpoint':<{width}}  {'samples':>7}  {'TTFT p50 ms':>11}  {'tokens/s p50':>12}  {'errors':>7}"
-    return [f"{head}  {'rate limits':>11}", *(tally.row(name, width) for name, tally in tallies.items())]
+    head = ("endpoint", "samples", "TTFT p50 ms", "tokens/s p50", "errors", "rate limits")
+    return columns([head, *(tally.cells(name) for name, tally in tallies.items())], right=range(1, len(head)))
+
+
+def name_width(names: Iterable[str]) -> int:
+    """The columns of a terminal that the widest of these names of endpoints takes."""
+    return max(map(cell_width, names), default=8)
 
 
 def _number(value: float | None) -> str:

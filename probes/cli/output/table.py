@@ -1,0 +1,104 @@
+"""Tables of commands: plain lines in a pipe, as wide as they are; on a terminal the same lines with colours."""
+
+import os
+import sys
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, Literal, NamedTuple, TextIO
+
+Style = Literal["heading", "note", "good", "bad", "warning"]
+
+_COLOURS: Final[dict[Style, str]] = {
+    "heading": "bold",
+    "note": "dim",
+    "good": "green",
+    "bad": "red",
+    "warning": "yellow",
+}
+
+
+class Span(NamedTuple):
+    """Some characters of a line, from ``begin`` until before ``end``, and how they look."""
+
+    begin: int
+    end: int
+    style: Style
+
+
+class Line(str):
+    """A line of text, parts of which look differently on a terminal; else a text as any other."""
+
+    __slots__ = ("spans",)
+    spans: tuple[Span, ...]
+
+    def __new__(cls, text: str, spans: Iterable[Span] = ()) -> "Line":
+        """A line of this text."""
+        line = super().__new__(cls, text)
+        line.spans = tuple(spans)
+        return line
+
+
+def styled(text: str, style: Style) -> Line:
+    """A text that looks the same all over; as a cell of `columns` too."""
+    return Line(text, [Span(0, len(text), style)])
+
+
+def cell_width(text: str) -> int:
+    """How many columns of a terminal a text takes: a Chinese or Japanese character takes two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """A text of ``width`` columns of a terminal, or more where it is longer; with ``right`` at their right end."""
+    blanks = " " * (width - cell_width(text))
+    return blanks + text if right else text + blanks
+
+
+def columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
+    """A table as one line per row, its columns two blanks apart; those in ``right`` are aligned to the right.
+
+    The first row is the heading. Nothing is ever cut.
+    """
+    widths = [max(map(cell_width, cells)) for cells in zip(*rows, strict=True)]
+    lines = [_row(row, widths, right) for row in rows]
+    return [styled(lines[0], "heading"), *lines[1:]]
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], right: Collection[int]) -> Line:
+    text, spans = "", list[Span]()
+    for number, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+        placed = padded(cell, width, right=number in right)
+        begin = len(text) + (len(placed) - len(cell) if number in right else 0)
+        if isinstance(cell, Line):
+            spans += [Span(begin + one.begin, begin + one.end, one.style) for one in cell.spans]
+        text += f"{placed}  "
+    return Line(text.rstrip(), spans)
+
+
+def print_lines(lines: Iterable[str], out: TextIO | None = None) -> None:
+    """Print lines, to standard output where nothing else is said; in colours where those are seen and wanted.
+
+    What a line holds is never read as markup, and a line is never cut or broken.
+    """
+    out = out or sys.stdout
+    if not in_colours(out):
+        print("\n".join(lines), file=out, flush=True)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=out, highlight=False, markup=False, emoji=False)
+    for one in lines:
+        text = Text(one)
+        for span in one.spans if isinstance(one, Line) else ():
+            text.stylize(_COLOURS[span.style], span.begin, span.end)
+        console.print(text, soft_wrap=True)
+    out.flush()
+
+
+def in_colours(out: TextIO) -> bool:
+    """Whether colours are seen there, and wanted (https://no-color.org)."""
+    return out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
