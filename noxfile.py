@@ -3,6 +3,7 @@
 ``.ci/run`` is the gate: it does all of this but the benchmarks, from a fresh environment, and the gateways' tests too.
 """
 
+import shutil
 from pathlib import Path
 
 import nox
@@ -59,3 +60,14 @@ def bench(session: nox.Session) -> None:
     names = sorted(path.stem for path in Path("tests/bench").glob("*.py") if path.stem != "__init__")
     session.run("python", "-c", "\n".join(f"import tests.bench.{name}" for name in names))
     session.log(f"nox -s bench -- NAME runs one of: {', '.join(names)}")
+
+
+@nox.session
+def package(session: nox.Session) -> None:
+    """The wheel and the sdist in ``dist/``, as a release makes them, and what other people's checks say of them."""
+    session.install("build", "twine", "check-wheel-contents")
+    shutil.rmtree("dist", ignore_errors=True)
+    session.run("python", "-m", "build")
+    built = sorted(str(path) for path in Path("dist").iterdir())
+    session.run("twine", "check", "--strict", *built)
+    session.run("check-wheel-contents", *(path for path in built if path.endswith(".whl")))

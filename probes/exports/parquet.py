@@ -14,7 +14,7 @@ class NoParquet(Exception):  # noqa: N818  # what is missing, not what went wron
     """The library that writes Parquet is not installed."""
 
     def __init__(self) -> None:
-        super().__init__("Parquet is written by pyarrow, which is not installed: pip install 'inftop[parquet]'")
+        super().__init__("Parquet is written by pyarrow, which is not installed: pip install pyarrow")
 
 
 def pyarrow() -> Any:

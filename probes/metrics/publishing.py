@@ -25,9 +25,10 @@ class Publishing:
 
     @classmethod
     def from_options(cls, metrics: str | None, otlp: str | None) -> Self:
-        """From the options of the command line. Raises ValueError, also where an extra they need is not installed."""
+        """From the options of the command line. Raises ValueError, also where a package they need is not installed."""
         if otlp is not None and (find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None):
-            raise ValueError("--otlp needs an extra: pip install 'inftop[otlp]'")
+            needed = "opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
+            raise ValueError(f"--otlp needs two more packages: pip install {needed}")
         address = None if metrics is None else parse_address(metrics)
         return cls(address, None if otlp is None else parse_collector(otlp))
 

@@ -50,7 +50,7 @@ def check_url(url: str) -> None:
         path_of(url)
         return
     if find_spec("psycopg") is None:
-        raise ValueError("a PostgreSQL store needs one more package: pip install 'inftop[postgres]'")
+        raise ValueError("a PostgreSQL store needs one more package: pip install 'psycopg[binary]'")
     before, at, after = url.partition("://")[2].partition("@")
     if "@" in after or (at and any(sign in before for sign in "/?#")):
         # libpq would take a part of the password for the host, and name it in its errors

@@ -218,7 +218,7 @@ def test_check_says_what_signing_for_aws_needs(run, tmp_path, monkeypatch):
     monkeypatch.setattr("probes.cli.commands.check.find_spec", lambda name: None)
     code, out, err = run("--config", str(path), "check")
     assert (code, "  AWS  " in out) == (0, True)
-    assert "note: signing for AWS needs botocore: pip install 'inftop[bedrock]'" in err
+    assert "note: signing for AWS needs botocore: pip install botocore" in err
 
 
 def test_check_says_how_long_things_are_kept_and_no_password(run, tmp_path):

@@ -294,7 +294,7 @@ def test_a_missing_extra_is_said_before_anything_else(monkeypatch):
     monkeypatch.setattr("probes.metrics.publishing.find_spec", lambda _: None)
     done = CliRunner().invoke(app, ["record", "--otlp", "http://127.0.0.1:9"])
     assert done.exit_code == 2
-    assert "pip install 'inftop[otlp]'" in done.output
+    assert "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http" in done.output
     assert Publishing.from_options(None, None) == Publishing()
 
 
