@@ -2,6 +2,7 @@
 
 import configparser
 import json
+import os
 import re
 import shlex
 import shutil
@@ -91,9 +92,10 @@ def test_every_command_of_ours_on_the_page_is_one(called):
     for line in fenced("sh"):
         words = shlex.split(line, comments=True)
         ours = [at for at, word in enumerate(words) if word == "inftop" or word.endswith("/bin/inftop")]
-        if words[0] == "inftop" or words[:2] == ["sudo", "-u"] or words[:2] == ["docker", "exec"]:
+        runs = words[:2] in (["sudo", "-u"], ["docker", "exec"]) or words[:3] == ["docker", "compose", "exec"]
+        if words[0] == "inftop" or runs:
             seen.append(called(words[ours[-1] + 1 :]))
-    assert len(seen) == 8
+    assert len(seen) == 9
 
 
 def test_every_file_the_page_names_is_there():
@@ -101,8 +103,14 @@ def test_every_file_the_page_names_is_there():
         assert (DOCS / name).is_file()
     for line in fenced("sh"):
         for word in shlex.split(line, comments=True):
-            if word.startswith("docs/") and not word.endswith(".env"):
+            if word.startswith("docs/"):
                 assert (ROOT / word).is_file()
+
+
+def test_no_command_on_the_page_writes_into_the_checkout():
+    written = [word for line in fenced("sh") for word in re.findall(r">>? *([^\s)]+)", line)]
+    assert written
+    assert all(one.startswith(("~/", "/")) for one in written)
 
 
 # systemd
@@ -194,6 +202,23 @@ def test_the_image_is_built_from_what_there_is():
     assert set(extras.split(",")) <= set(project["optional-dependencies"])
 
 
+def test_only_what_the_image_is_built_from_reaches_the_build():
+    let_in = {one.removeprefix("!") for one in (ROOT / ".dockerignore").read_text().splitlines() if one.startswith("!")}
+    copied = {one for name, rest in instructions() if name == "COPY" for one in rest.split()[:-1]}
+    assert let_in == {one for one in copied if not one.startswith(("-", "/"))}
+
+
+def test_the_image_is_built_for_both_kinds_of_machine():
+    words = ["sh", str(DOCS / "image.sh"), "--push", "example.com/inftop:1.2.3"]
+    done = subprocess.run(words, env=os.environ | {"DRY_RUN": "1"}, capture_output=True, text=True, check=True)
+    command = shlex.split(done.stdout)
+    assert command[:3] == ["docker", "buildx", "build"]
+    assert command[command.index("--platform") + 1] == "linux/amd64,linux/arm64"
+    assert (ROOT / command[command.index("--file") + 1]) == DOCS / "Dockerfile"
+    assert command[command.index("--tag") + 1] == "example.com/inftop:1.2.3"
+    assert command[-2:] == ["--push", "."]
+
+
 def test_the_image_asks_for_health_where_it_is_told():
     command = json.loads(last("HEALTHCHECK").removeprefix("CMD "))
     tallies = Tallies([])
@@ -223,4 +248,6 @@ def test_the_compose_file_has_configurations_that_are_read(tmp_path):
     recorder = services["recorder"]
     assert (DOCS / recorder["build"]["context"] / recorder["build"]["dockerfile"]).resolve() == DOCS / "Dockerfile"
     assert recorder["environment"]["INFTOP_CONFIG"] == recorder["configs"][0]["target"]
+    assert "HISTORY_PASSWORD:?" in recorder["environment"]["PGPASSWORD"]
+    assert recorder["env_file"][0]["path"].startswith("${HOME}/")
     assert recorder["environment"]["PGPASSWORD"] == services["history"]["environment"]["POSTGRES_PASSWORD"]
