@@ -18,6 +18,7 @@ from probes.simulator.dialects.dialect import BadRequest, NotStreaming, Rejected
 from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limit_responses import limit_headers
 from probes.simulator.limiter import Admission, Limiter
+from probes.simulator.model_list import list_response
 from probes.simulator.record import RequestRecord
 from probes.simulator.request import AnswerRequest, Request
 from probes.simulator.script import Act, EndOfResponse
@@ -110,9 +111,9 @@ class Simulator:
         return ClientConnection(self._respond, self.records, self._connections, self._none_left, self._socket_life_s)
 
     def _respond(self, request: Request, record: RequestRecord) -> Iterable[Act]:
+        if (listed := list_response(request, self._models)) is not None:
+            return listed.apply(())
         path = request.path.partition("?")[0]
-        if (request.method, path) == ("GET", "/v1/models"):
-            return _reply(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]})
         dialect = dialect_for(request)
         if dialect is None:
             message = f"Invalid URL ({request.method} {path})"
