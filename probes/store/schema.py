@@ -20,6 +20,7 @@ REVISIONS: Final = (
     "0011",
     "0012",
     "0013",
+    "0014",
 )
 """Every version there was, oldest first: the revisions of `probes.store.migrations`."""
 
@@ -46,6 +47,7 @@ LACKING: Final[Mapping[str, tuple[str, ...]]] = {
     "0010": _SINCE_0012,
     "0011": _SINCE_0012,
     "0012": (),
+    "0013": (),
 }
 """The columns of ``sample`` that a store of an older version has not: to its readers they are NULL."""
 

@@ -320,6 +320,39 @@ class LaneRow(SQLModel, table=True):
     recording: bytes
 
 
+class ModelListRow(SQLModel, table=True):
+    """A provider's list of models as last known at a vantage; ``models`` is JSON (`probes.models.model.Model`).
+
+    ``source`` tells lists of one provider apart: its address and the names of the keys it was asked for with.
+    """
+
+    __tablename__ = "model_list"
+
+    vantage: str = Field(primary_key=True)
+    source: str = Field(primary_key=True)
+    provider: str
+    url: str
+    asked_at: int = Field(sa_type=BigInteger)
+    models: str = Field(sa_type=Text)
+
+
+class ModelEventRow(SQLModel, table=True):
+    """A change in such a list, as in `probes.models.changes.ModelEvent`; no row changes."""
+
+    __tablename__ = "model_event"
+    __table_args__ = (Index("model_event_by_time", "at"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    at: int = Field(sa_type=BigInteger)
+    vantage: str
+    provider: str
+    url: str
+    model: str
+    what: str
+    before: str | None = Field(default=None, sa_type=Text)
+    after: str | None = Field(default=None, sa_type=Text)
+
+
 ENDPOINT: Final = SQLModel.metadata.tables["endpoint"]
 SAMPLE: Final = SQLModel.metadata.tables["sample"]
 ANSWER: Final = SQLModel.metadata.tables["answer"]
@@ -335,3 +368,5 @@ CERTIFICATE: Final = SQLModel.metadata.tables["certificate"]
 RACE: Final = SQLModel.metadata.tables["race"]
 HEAT: Final = SQLModel.metadata.tables["heat"]
 LANE: Final = SQLModel.metadata.tables["lane"]
+MODEL_LIST: Final = SQLModel.metadata.tables["model_list"]
+MODEL_EVENT: Final = SQLModel.metadata.tables["model_event"]

@@ -124,6 +124,8 @@ def test_an_upgrade_that_was_cut_short_is_made_whole(path):
         "recorder",
         "lease",
         "certificate",
+        "model_list",
+        "model_event",
         "alembic_version",
     ):
         connection.execute(f"DROP TABLE {name}")

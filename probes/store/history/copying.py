@@ -15,7 +15,20 @@ from probes.store.location import is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.store.read.snapshot import Row, Snapshot
 from probes.store.statements import insert_rows, replacing, run
-from probes.store.tables import ANSWER, CERTIFICATE, ENDPOINT, HEAT, LANE, RACE, ROLLUP, SAMPLE, SKETCH, UNROLLED
+from probes.store.tables import (
+    ANSWER,
+    CERTIFICATE,
+    ENDPOINT,
+    HEAT,
+    LANE,
+    MODEL_EVENT,
+    MODEL_LIST,
+    RACE,
+    ROLLUP,
+    SAMPLE,
+    SKETCH,
+    UNROLLED,
+)
 from probes.store.translate import translated
 from probes.store.write.database import PATIENT, open_store
 from probes.store.write.pruning import PruneProgress, store_progress
@@ -27,10 +40,10 @@ Progress = Callable[[int, int], None]
 AT_ONCE: Final = 1_000
 """Rows in one transaction."""
 
-GROWING: Final = (ENDPOINT, SAMPLE, RACE, HEAT, LANE, CERTIFICATE)
+GROWING: Final = (ENDPOINT, SAMPLE, RACE, HEAT, LANE, CERTIFICATE, MODEL_EVENT)
 """Tables whose rows never change: what is new has a greater id. In an order in which each row finds what it names."""
 
-CHANGING: Final = (ANSWER, ROLLUP, SKETCH, UNROLLED)
+CHANGING: Final = (ANSWER, ROLLUP, SKETCH, UNROLLED, MODEL_LIST)
 """Tables whose rows change: each run takes all of them."""
 
 

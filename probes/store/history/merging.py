@@ -24,8 +24,8 @@ from probes.store.read.reader import JOINED
 from probes.store.read.snapshot import Snapshot
 from probes.store.retention import STORED_KINDS, bucket_from
 from probes.store.row import row_of, sample_of
-from probes.store.statements import REPLACE_ANSWER, insert_rows, insert_samples, run
-from probes.store.tables import CERTIFICATE, HEAT, LANE, RACE
+from probes.store.statements import REPLACE_ANSWER, insert_rows, insert_samples, replacing, run
+from probes.store.tables import CERTIFICATE, HEAT, LANE, MODEL_EVENT, MODEL_LIST, RACE
 from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.batch_writer import id_of
@@ -56,6 +56,7 @@ LEFT JOIN sample ON sample.id = answer.sample_id
 _ANSWERED: Final = """
 SELECT (SELECT started_at FROM sample WHERE id = answer.sample_id) FROM answer WHERE endpoint_id = ?
 """
+_LISTED: Final = "SELECT asked_at FROM model_list WHERE vantage = ? AND source = ?"
 _BEFORE: Final = "SELECT 1 FROM sample WHERE started_at < ? LIMIT 1"
 _LAST_OF_DAY: Final = (
     "SELECT last_at FROM rollup WHERE tier = 'day' AND endpoint_id = ? AND connection = ? AND start = ?"
@@ -143,6 +144,7 @@ class _Merge:
         with self._engine.begin() as connection:
             self._answers(connection, ids)
             self._certificates(connection)
+            self._models(connection)
             self._end(connection)
         return Merged(samples, twice, old, races, missed)
 
@@ -262,6 +264,19 @@ class _Merge:
         for one in list(_of(self._store, CERTIFICATE, "id > ?", 0)):
             if not _there(connection, CERTIFICATE, one, ("measured_at", "host", "text")):
                 _insert(connection, CERTIFICATE, one)
+
+    def _models(self, connection: Connection) -> None:
+        """Take the events of models that are not there, and the lists that are newer than those that are."""
+        for one in list(_of(self._store, MODEL_EVENT, "id > ?", 0)):
+            if not _there(connection, MODEL_EVENT, one, ("at", "vantage", "url", "model", "what")):
+                _insert(connection, MODEL_EVENT, one)
+        names = MODEL_LIST.c.keys()
+        put = replacing("model_list", names, ("vantage", "source"))
+        for row in list(self._store.rows(f"SELECT {', '.join(names)} FROM model_list")):
+            values = dict(zip(names, row, strict=True))
+            here = run(connection, _LISTED, (values["vantage"], values["source"])).scalar()
+            if here is None or here < values["asked_at"]:
+                run(connection, put, values)
 
     def _end(self, connection: Connection) -> None:
         """Remember that it is all here, and have old samples that came looked at by the next pruning."""

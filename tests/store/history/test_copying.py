@@ -5,6 +5,8 @@ from itertools import product
 
 import pytest
 
+from probes.models.changes import ModelEvent
+from probes.models.model import Model
 from probes.outcome import Outcome
 from probes.sample import epoch_ms
 from probes.stats.rollup import METRICS
@@ -12,6 +14,7 @@ from probes.store.history import copying
 from probes.store.history.checking import check
 from probes.store.history.copying import CHANGING, GROWING, copy
 from probes.store.holder import StoreHeld
+from probes.store.models import KnownList, ModelHistory
 from probes.store.problem import StoreProblem
 from probes.store.races import load_race, save_race
 from probes.store.read.reader import StoreReader
@@ -63,6 +66,9 @@ def made(url):
     save_race(url, race())
     with other(url) as connection:
         connection.execute("INSERT INTO certificate (measured_at, host, text) VALUES (5, 'host', '{}')")
+    ModelHistory(url, "local").keep(
+        KnownList("s", "p", "http://h", 5, (Model("m"),)), [ModelEvent(5, "local", "p", "http://h", "m", "vanished")]
+    )
     return url
 
 

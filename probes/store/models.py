@@ -1,0 +1,98 @@
+"""Stores providers' lists of models as last known, and the events in them, and reads both back."""
+
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from msgspec.json import Decoder
+
+from probes import typed_json
+from probes.models.changes import ModelEvent
+from probes.models.model import Model
+from probes.store.read.reader import StoreReader
+
+PATIENCE_MS: Final = 5_000
+"""Milliseconds to wait for another writer of the store: nothing waits for this write."""
+
+_LISTS: Final = "SELECT source, provider, url, asked_at, models FROM model_list WHERE vantage = ?"
+_EVENTS: Final = """
+SELECT at, vantage, provider, url, model, what, before, after FROM model_event WHERE at >= ? ORDER BY at, id
+"""
+_VANISHED: Final = """
+SELECT provider, url, model, at, what FROM model_event
+WHERE vantage = ? AND what IN ('appeared', 'vanished') ORDER BY at, id
+"""
+_LIST_COLUMNS: Final = ("vantage", "source", "provider", "url", "asked_at", "models")
+_EVENT_COLUMNS: Final = ("at", "vantage", "provider", "url", "model", "what", "before", "after")
+_MODELS: Final = Decoder(tuple[Model, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class KnownList:
+    """A list of models as last known; ``source`` tells it from every other, ``asked_at`` is in ms since the epoch."""
+
+    source: str
+    provider: str
+    url: str
+    asked_at: int
+    models: tuple[Model, ...]
+
+
+class ModelHistory:
+    """The lists and events of one vantage in the store at ``url``. Its methods may wait: call them in a thread."""
+
+    def __init__(self, url: str, vantage: str) -> None:
+        self._url = url
+        self.vantage = vantage
+
+    def lists(self) -> dict[str, KnownList]:
+        """The lists as last known, by source; one that cannot be read is left out. Raises StoreProblem."""
+        with closing(StoreReader(self._url)) as reader:
+            if not reader.has("model_list"):
+                return {}
+            rows = reader.few(_LISTS, (self.vantage,))
+        found: dict[str, KnownList] = {}
+        for source, provider, url, asked_at, text in rows:
+            try:
+                models = typed_json.decode(text, _MODELS)
+            except ValueError:  # a newer inftop's: the next list is a new baseline
+                continue
+            found[source] = KnownList(source, provider, url, asked_at, models)
+        return found
+
+    def vanished(self) -> dict[tuple[str, str], int]:
+        """When the models that are gone vanished, by the base URL that was asked and the model. Raises StoreProblem."""
+        with closing(StoreReader(self._url)) as reader:
+            rows = reader.few(_VANISHED, (self.vantage,)) if reader.has("model_event") else []
+        last = {(url, model): (at, what) for _, url, model, at, what in rows}
+        return {key: at for key, (at, what) in last.items() if what == "vanished"}
+
+    def keep(self, known: KnownList, events: Sequence[ModelEvent]) -> None:
+        """Store a list in the place of the one before, and what changed; all or nothing. Raises StoreProblem."""
+        from probes.store.statements import inserting, replacing, run  # a screen only reads, and starts sooner without
+        from probes.store.translate import translated
+        from probes.store.write.database import PRAGMAS, open_store
+
+        models = json.dumps([asdict(one) for one in known.models], separators=(",", ":"))
+        row = (self.vantage, known.source, known.provider, known.url, known.asked_at, models)
+        engine = open_store(self._url, {"busy_timeout": PATIENCE_MS, **PRAGMAS})
+        try:
+            with translated(), engine.begin() as connection:
+                values = dict(zip(_LIST_COLUMNS, row, strict=True))
+                run(connection, replacing("model_list", _LIST_COLUMNS, ("vantage", "source")), values)
+                if events:
+                    run(connection, inserting("model_event", _EVENT_COLUMNS), [asdict(one) for one in events])
+        finally:
+            engine.dispose()
+
+
+def read_events(url: str, since_ms: int) -> list[ModelEvent]:
+    """The events in a store from an instant on, oldest first; none in a store of an older version.
+
+    Raises StoreProblem.
+    """
+    with closing(StoreReader(url)) as reader:
+        rows = reader.few(_EVENTS, (since_ms,)) if reader.has("model_event") else []
+    return [ModelEvent(*row) for row in rows]
