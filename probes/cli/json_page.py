@@ -1,0 +1,103 @@
+"""The fields of every ``--json``, read from the JSON Schemas in `json_schema`, one for each command.
+
+``python -m probes.cli.json_page > docs/json.md`` writes the page made of them.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+SCHEMAS: Final = Path(__file__).with_name("json_schema")
+
+_LISTED: Final = 4
+"""Words of which a field is one that are listed at most."""
+
+_HEAD: Final = """\
+# JSON
+
+Every command with `--json` prints JSON to standard output, and nothing else there; what it has to say besides goes to
+standard error. Fields are never renamed, and never mean something else; new ones may come, so ignore those you do not
+know. What is not known is `null`, never 0. Times are in milliseconds where a name ends in `_ms`; instants are ISO 8601
+in UTC, or milliseconds since the epoch. An exit code of 1 means that not all is well, and the JSON says what.
+
+The same as JSON Schema (draft 2020-12), of exactly this version: [`probes/cli/json_schema`](../probes/cli/json_schema),
+which an installation has too. Tests hold what every command prints against them.
+
+Columns of `inftop export --format jsonl` are those of a sample; [definitions.md](definitions.md) says what each means.
+
+<!-- made by `python -m probes.cli.json_page`, from probes/cli/json_schema -->
+"""
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """The schema of each command by its words, such as "history check", in the order of the alphabet."""
+    return {
+        path.stem.replace("-", " "): json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(SCHEMAS.glob("*.json"))
+    }
+
+
+def markdown() -> str:
+    """The page ``docs/json.md``."""
+    known = schemas()
+    sample = known["probe"]["properties"]
+    parts = [_HEAD]
+    for words, schema in known.items():
+        parts.append(f"\n## inftop {words} --json\n\n{schema['title']}.\n")
+        for note, one in _alternatives(schema):
+            rows = _rows(one, "", sample)
+            parts.append(
+                "\n".join(["", *([note, ""] if note else []), "| field | type | |", "|---|---|---|", *rows, ""])
+            )
+    return "".join(parts)
+
+
+def _alternatives(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The objects that a schema allows, each with a line about it where there are several."""
+    choices = schema.get("oneOf") or schema.get("anyOf")
+    if choices:
+        yield from (("Either:" if not number else "Or:", one) for number, one in enumerate(choices))
+    elif schema["type"] == "array":
+        yield "A list, each item:", schema["items"]
+    else:
+        yield "", schema
+
+
+def _rows(schema: Mapping[str, Any], path: str, sample: Mapping[str, Any]) -> Iterator[str]:
+    """A row for each field, and for those inside it. A sample is not explained again."""
+    for name, field in schema["properties"].items():
+        place = f"{path}{name}"
+        yield f"| `{place}` | {_type(field)} | {field['description'].replace('|', chr(92) + '|')} |"
+        yield from _inside(field, place, sample)
+
+
+def _inside(field: Mapping[str, Any], place: str, sample: Mapping[str, Any]) -> Iterator[str]:
+    for one in field.get("anyOf", [field]):
+        if one.get("type") == "array" and isinstance(one.get("items"), dict):
+            yield from _inside(one["items"], f"{place}[]", sample)
+        elif "properties" in one and one["properties"] != sample:
+            yield from _rows(one, f"{place}.", sample)
+        elif isinstance(one.get("additionalProperties"), dict):
+            yield from _inside(one["additionalProperties"], f"{place}.*", sample)
+
+
+def _type(field: Mapping[str, Any]) -> str:
+    if "enum" in field:
+        return (
+            " or ".join("null" if one is None else f'"{one}"' for one in field["enum"])
+            if len(field["enum"]) < 5
+            else "text"
+        )
+    if "const" in field:
+        return f'"{field["const"]}"'
+    if "anyOf" in field:
+        return " or ".join(dict.fromkeys(_type(one) for one in field["anyOf"]))
+    names = {"string": "text", "integer": "whole number", "boolean": "true or false", "array": "list"}
+    given = field["type"] if isinstance(field["type"], list) else [field["type"]]
+    return " or ".join(names.get(one, one) for one in given)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown())

@@ -1,0 +1,189 @@
+"""What every command prints with ``--json``, against the schema that comes with it; and the page made of them."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import keyring
+import pytest
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from keyring.backends.fail import Keyring as NoKeyring
+from typer.main import get_command
+
+from probes.cli.commands import selftest as selftest_command
+from probes.cli.json_page import markdown, schemas
+from probes.sample import COLUMNS
+from probes.simulator.server import Simulator
+from probes.store.races import save_race
+from tests.cli.test_probe_command import ENDPOINT, FAST
+from tests.race.races import race
+from tests.samples import sample
+from tests.selftest.test_certificate import FOUND
+from tests.servers.apart import simulating_apart
+from tests.servers.model_lists import list_server
+from tests.store.stores import fill, url_of
+from tui.commands import app
+
+SCHEMAS = schemas()
+
+
+def printing_json(command, path=""):
+    """The words of every command that has ``--json``."""
+    for name, one in getattr(command, "commands", {}).items():
+        words = f"{path} {name}".strip()
+        if any("--json" in option.opts for option in one.params) and not one.hidden:
+            yield words
+        yield from printing_json(one, words)
+
+
+def validated(words, text):
+    """JSON that is as the schema says; of lines, the last one."""
+    schema = SCHEMAS[words]
+    records = [json.loads(one) for one in text.splitlines()] if words in ("probe", "race") else [json.loads(text)]
+    assert records
+    for record in records:
+        Draft202012Validator(schema).validate(record)
+    return records[-1]
+
+
+@pytest.fixture(autouse=True)
+def bare_machine(monkeypatch, tmp_path):
+    before = keyring.get_keyring()
+    keyring.set_keyring(NoKeyring())
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    yield
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["inftop", *map(str, words)])
+        with pytest.raises(SystemExit):
+            app()
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def config(tmp_path):
+    """A configuration with much in it, and its store with a few samples and a race."""
+    store = tmp_path / "history.db"
+    fill(store, [sample(ttft_ms=5.0), sample(endpoint="b", outcome_detail="x")])
+    save_race(url_of(store), race())
+    path = tmp_path / "c.toml"
+    path.write_text(f"""
+[store]
+url = "{url_of(store)}"
+[[endpoint]]
+name = "a"
+provider = "openai"
+model = "m"
+group = "g"
+key_header = "api-key"
+headers = {{ X-Other = "$OTHER_KEY", X-Team = "infra" }}
+system = "Be short."
+messages = [{{ role = "user", content = "Hello" }}]
+query = {{ v = "1" }}
+price = {{ input = 1, output = 2 }}
+body = {{ service_tier = "fast" }}
+proxy = "http://proxy:3128"
+[[endpoint]]
+name = "b"
+provider = "vllm"
+model = "m"
+connection = "both"
+path = "/chat"
+""")
+    return path
+
+
+def test_every_command_that_prints_json_has_a_schema_and_each_is_one():
+    assert set(printing_json(get_command(app))) == set(SCHEMAS)
+    for schema in SCHEMAS.values():
+        Draft202012Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["check", "providers", "keys list", "races", "history", "history check", "history rebuild", "history vacuum"],
+)
+def test_what_is_printed_is_what_the_schema_says(run, config, words):
+    found = validated(words, run("--config", config, *words.split(), "--json"))
+    assert found
+
+
+def test_a_race_that_is_kept(run, config):
+    found = validated("races show", run("--config", config, "races", "show", "1", "--json"))
+    assert found["heats"]
+
+
+def test_histories_joined(run, config, tmp_path):
+    store, other = tmp_path / "history.db", tmp_path / "other.db"
+    assert validated("history copy", run("history", "copy", store, tmp_path / "new.db", "--json"))["rows"]
+    fill(other, [sample(endpoint="c")])
+    assert validated("history merge", run("history", "merge", store, other, "--json"))["sources"]
+    file = tmp_path / "some.csv"
+    run("--config", config, "export", "--since", "2020-01-01", "-o", file)
+    command = ("--config", config, "history", "import", "--json", file)
+    assert validated("history import", run(*command))["files"]
+    assert validated("history import", run(*command, "--dry-run"))["files"]
+
+
+def test_a_history_that_is_not_there_and_one_that_is_something_else(run, config, tmp_path):
+    nothing = tmp_path / "nothing.toml"
+    nothing.write_text(config.read_text().replace("history.db", "none.db"))
+    assert validated("history", run("--config", nothing, "history", "--json"))["parts"][0]["rows"] == 0
+
+
+async def test_samples_and_lists_of_models(run, tmp_path, monkeypatch):
+    path = tmp_path / "p.toml"
+    async with Simulator({"fast": FAST}) as simulator:
+        path.write_text(ENDPOINT.format(name="a", group="g", model="fast", url=simulator.url))
+        found = await asyncio.to_thread(run, "--config", path, "probe", "--json", "--count", "2")
+        assert validated("probe", found)["outcome"] == "ok"
+    path.write_text(ENDPOINT.format(name="a", group="g", model="m", url="http://127.0.0.1:9/v1"))
+    assert validated("probe", await asyncio.to_thread(run, "--config", path, "probe", "--json"))["outcome"] == "connect"
+    listed = {"data": [{"id": "m", "context_length": 131072, "pricing": {"prompt": "0.0000001", "completion": "0.1"}}]}
+    async with list_server({"/v1/models": listed}) as server:
+        found = await asyncio.to_thread(run, "models", "--url", f"{server.origin}/v1", "--json")
+        assert validated("models", found)["lists"][0]["models"]
+    assert validated("models", await asyncio.to_thread(run, "models", "groq", "--json"))["lists"][0]["problem"]
+    assert "servers" in validated("discover", await asyncio.to_thread(run, "discover", "--json"))
+
+
+def test_a_key_that_is_tested(run, config):
+    assert validated("keys test", run("--config", config, "keys", "test", "OPENAI_API_KEY", "--json"))["tests"]
+
+
+def test_a_selftest(run, config, monkeypatch):
+    monkeypatch.setattr(selftest_command, "run_selftest", lambda *_, **__: FOUND)
+    assert validated("selftest", run("--config", config, "selftest", "--quick", "--headless", "--json"))["measured"]
+
+
+@pytest.mark.slow
+def test_a_race_that_is_run(run, tmp_path):
+    path = tmp_path / "r.toml"
+    with simulating_apart({"a": FAST, "b": FAST}) as simulator:
+        tables = [ENDPOINT.format(name=one, group="g", model=one, url=simulator.url) for one in ("a", "b")]
+        path.write_text("\n".join([f'[store]\nurl = "sqlite:///{tmp_path}/r.db"', *tables]))
+        found = validated("race", run("--config", path, "race", "a", "b", "--heats", "2", "--json"))
+    assert found["type"] == "result"
+
+
+def test_a_field_that_is_missing_new_or_of_another_type_is_told():
+    good = sample().to_json()
+    Draft202012Validator(SCHEMAS["probe"]).validate(good)
+    for wrong in ({**good, "new": 1}, {**good, "ttft_ms": "5"}, {k: v for k, v in good.items() if k != "model"}):
+        with pytest.raises(ValidationError):
+            Draft202012Validator(SCHEMAS["probe"]).validate(wrong)
+    assert tuple(SCHEMAS["probe"]["properties"]) == COLUMNS
+
+
+def test_the_page_is_made_of_the_schemas():
+    page = Path(__file__).parents[2] / "docs" / "json.md"
+    assert page.read_text(encoding="utf-8") == markdown(), "python -m probes.cli.json_page > docs/json.md"
