@@ -95,7 +95,7 @@ def _type(field: Mapping[str, Any]) -> str:
     if "anyOf" in field:
         return " or ".join(dict.fromkeys(_type(one) for one in field["anyOf"]))
     names = {"string": "text", "integer": "whole number", "boolean": "true or false", "array": "list"}
-    given = field["type"] if isinstance(field["type"], list) else [field["type"]]
+    given: list[str] = field["type"] if isinstance(field["type"], list) else [field["type"]]
     return " or ".join(names.get(one, one) for one in given)
 
 
