@@ -125,6 +125,10 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example("inftop init", "a short commented file in your folder"),
         Example("inftop init --config fleet.toml", "at another place"),
     ),
+    "add": (
+        Example("inftop add groq openai/gpt-oss-120b", "a model of a provider, after a trial probe"),
+        Example("inftop add http://localhost:8000", "a server: what it speaks and serves is found out"),
+    ),
     "edit": (
         Example("inftop edit", "the file in effect, in $EDITOR"),
         Example("inftop edit --config fleet.toml", "another one"),

@@ -16,6 +16,7 @@ class ExitCode(IntEnum):
 
 def exit_code_of(error: Exception) -> ExitCode | None:
     """The exit code of an error whose text is all a person needs; None for a defect, shown with its traceback."""
+    from probes.cli.commands.add import NoModel
     from probes.cli.commands.edit import NoEditor
     from probes.cli.commands.export import NoCertificate
     from probes.cli.commands.import_files import FilesRefused
@@ -41,6 +42,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
             | UnknownProvider()
             | InvalidRaceRequest()
             | NoSuchRace()
+            | NoModel()
             | UnknownName()
             | FilesRefused()
         ):

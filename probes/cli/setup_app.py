@@ -1,6 +1,6 @@
-"""The commands that write the configuration: begin it, edit it, remove endpoints; part of `probes.cli.app`."""
+"""The commands that write the configuration: begin it, edit it, add and remove endpoints; part of `probes.cli.app`."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -8,6 +8,12 @@ from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode
 
 setup_app = CommandLine()
+
+ADD_PAGE: Final = "inftop.add_page"
+"""The key in the context's ``meta`` under which a screen, if there is one, puts the function that shows its add page.
+
+It takes the path given with --config, or None, and what to add models of, or None.
+"""
 
 
 @setup_app.command()
@@ -20,6 +26,52 @@ def init(ctx: typer.Context) -> None:
     from probes.cli.commands.init import init
 
     init(ctx.obj)
+
+
+@setup_app.command()
+def add(
+    ctx: typer.Context,
+    what: Annotated[
+        str | None, typer.Argument(metavar="PROVIDER|URL", help="One of inftop providers, or a server's address.")
+    ] = None,
+    models: Annotated[list[str] | None, typer.Argument(metavar="MODEL", help="Its models to watch.")] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--from", metavar="TOOL", help="openrouter, litellm, llm, env, or the path of a LiteLLM file."),
+    ] = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="What to call the endpoint.")] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", metavar="NAME", help="The name of its key, never the key; none: no key.")
+    ] = None,
+    url: Annotated[str | None, typer.Option("--url", metavar="URL", help="Another address of the provider.")] = None,
+    group: Annotated[str | None, typer.Option("--group", metavar="NAME", help="The group it is compared in.")] = None,
+    interval: Annotated[str | None, typer.Option("--interval", metavar="TIME", help="How often: 30s, 5m.")] = None,
+    dialect: Annotated[str | None, typer.Option("--dialect", metavar="NAME", help="What is spoken there.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether to add them.")] = False,
+    no_probe: Annotated[bool, typer.Option("--no-probe", help="No trial probe: add them untried.")] = False,
+) -> None:
+    """Add endpoints to the configuration, each after a trial probe.
+
+    Comments and order of the file stay; in place of the shipped one a file of your own begins. Exit code 1 where a
+    probe failed and the endpoint was left out, 2 where no model was named: then those there are have been listed.
+    """
+    if source is not None and (what is not None or url or key or dialect):
+        raise typer.BadParameter("takes providers, addresses and keys from there, and none beside", param_hint="--from")
+    if name is not None and (source is not None or len(models or ()) > 1):
+        raise typer.BadParameter("is for one endpoint", param_hint="--name")
+    page = ctx.meta.get(ADD_PAGE)
+    if page is not None and source is None and not models and (what is None or not (yes or no_probe)):
+        page(ctx.obj, what)
+        return
+    if what is None and source is None:
+        raise typer.BadParameter("name a provider or an address (inftop providers, inftop discover), or --from")
+    from probes.cli.commands.add import AddRequest, add
+    from probes.cli.commands.add_candidates import Place
+
+    place = None if what is None else Place(what, url, key, dialect)
+    options = {"source": source, "name": name, "group": group, "interval": interval}
+    if not add(ctx.obj, AddRequest(place, tuple(models or ()), **options, yes=yes, probing=not no_probe)):
+        raise typer.Exit(ExitCode.NOT_OK)
 
 
 @setup_app.command()

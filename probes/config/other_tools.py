@@ -47,10 +47,10 @@ def _places(environment: Mapping[str, str]) -> Iterator[tuple[Kind, Path, Callab
     places += [folder / name for folder in folders for name in (*_LITELLM_FILES, "config.yaml")]
     for path in (*named, *places):
         yield "litellm", path, _count_litellm
-    yield "llm", _llm_folder(environment, home) / "keys.json", _count_llm
+    yield "llm", llm_folder(environment, home) / "keys.json", _count_llm
 
 
-def _llm_folder(environment: Mapping[str, str], home: Path) -> Path:
+def llm_folder(environment: Mapping[str, str], home: Path) -> Path:
     """The folder of llm (llm.datasette.io, setup): LLM_USER_PATH, or where the platform has a user's data."""
     if named := environment.get("LLM_USER_PATH"):
         return Path(named)

@@ -63,8 +63,8 @@ def models_at(config: Path | None, url: str, *, dialect: str | None, key: str | 
     else none. Returns whether the list was had. Raises ValueError and ConfigError for what is no
     address.
     """
-    endpoint = _endpoint_at(config, url, dialect, key)
-    return _print([event_loop.run(_ask_address(endpoint))], "", as_json=as_json)
+    endpoint = endpoint_at(config, url, dialect, key)
+    return _print([event_loop.run(ask_address(endpoint))], "", as_json=as_json)
 
 
 def _print(lists: Sequence[ModelList], empty: str, *, as_json: bool) -> bool:
@@ -103,7 +103,7 @@ async def ask_source(
     return await ask(endpoint, path, credentials, contexts)
 
 
-def _endpoint_at(config: Path | None, url: str, dialect: str | None, key: str | None) -> Endpoint:
+def endpoint_at(config: Path | None, url: str, dialect: str | None, key: str | None) -> Endpoint:
     """An endpoint at an address; its dialect is "" where it is to be found out. Raises ValueError and ConfigError."""
     if "://" not in url and not url.startswith("unix:"):
         host = urlsplit(f"//{url}").hostname or ""
@@ -136,7 +136,8 @@ def _route(config: Path | None, address: str) -> Route:
         return Route()
 
 
-async def _ask_address(endpoint: Endpoint) -> ModelList:
+async def ask_address(endpoint: Endpoint) -> ModelList:
+    """The models of the server at an endpoint's address, with the key that is found for it."""
     contexts, testing = TlsContexts(), bool(endpoint.keys)
     if endpoint.dialect:
         source = ModelSource(endpoint, models_paths().get(endpoint.dialect))

@@ -47,7 +47,7 @@ def probe(config: Path | None, names: Sequence[str], *, group: str | None, count
     """
     loaded = load(find_config(config))
     endpoints = choose(loaded.endpoints, names) if group is None else in_group(loaded.endpoints, group)
-    samples = event_loop.run(_probe(endpoints, count, vantage=loaded.vantage, as_json=as_json))
+    samples = event_loop.run(probe_all(endpoints, count, vantage=loaded.vantage, as_json=as_json))
     if group is not None and not as_json:
         table = ranking_table(ranking((one, samples[one.name]) for one in endpoints))
         print_lines(["", f"{line(group)}, by median TTFT", *table])
@@ -56,7 +56,7 @@ def probe(config: Path | None, names: Sequence[str], *, group: str | None, count
 
 def probe_given(endpoint: Endpoint, *, count: int, as_json: bool) -> bool:
     """Probe an endpoint that no configuration has, ``count`` times. Returns whether all were ok."""
-    return _all_ok(event_loop.run(_probe([endpoint], count, vantage=DEFAULT_VANTAGE, as_json=as_json)))
+    return _all_ok(event_loop.run(probe_all([endpoint], count, vantage=DEFAULT_VANTAGE, as_json=as_json)))
 
 
 def endpoint_of(*, model: str, provider: str | None, url: str | None, dialect: str | None, key: str | None) -> Endpoint:
@@ -96,7 +96,9 @@ def _all_ok(samples: Mapping[str, Sequence[Sample]]) -> bool:
     return all(one.outcome is Outcome.OK for of_one in samples.values() for one in of_one)
 
 
-async def _probe(endpoints: Sequence[Endpoint], count: int, *, vantage: str, as_json: bool) -> dict[str, list[Sample]]:
+async def probe_all(
+    endpoints: Sequence[Endpoint], count: int, *, vantage: str, as_json: bool
+) -> dict[str, list[Sample]]:
     """The samples of every endpoint by its name, printed as they come."""
     contexts, keys = TlsContexts(), KeyFinder()
     width = name_width(one.name for one in endpoints)
