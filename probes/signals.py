@@ -2,14 +2,15 @@
 
 import asyncio
 import contextlib
+import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 ENDING: Final = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)
 )
-"""SIGHUP: the terminal has gone; SIGQUIT is Ctrl+\\."""
+"""SIGHUP: the terminal has gone, or a service is to read its configuration again; SIGQUIT is Ctrl+\\."""
 
 
 def ending_signals() -> list[signal.Signals]:
@@ -21,14 +22,28 @@ def ending_signals() -> list[signal.Signals]:
     return [one for one in ENDING if one in always or signal.getsignal(one) is not signal.SIG_IGN]
 
 
+def has_terminal() -> bool:
+    """Whether this process has a controlling terminal, whose end a SIGHUP would tell; a service has none."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
 @contextlib.contextmanager
-def stop_on_signals(stop: asyncio.Event) -> Iterator[None]:
+def stop_on_signals(stop: asyncio.Event, on_hangup: Callable[[], None] | None = None) -> Iterator[None]:
     """Set ``stop`` on the first signal to end; a second one, for impatience, ends the process at once.
+
+    A SIGHUP calls ``on_hangup`` instead, where there is one and no controlling terminal that could have gone.
 
     As the system does it: Python's KeyboardInterrupt would break off every task in its midst, each with a traceback.
     """
     loop = asyncio.get_running_loop()
-    wanted = ending_signals()
+    wanted, hangup = ending_signals(), getattr(signal, "SIGHUP", None)
+    if on_hangup is not None and hangup in wanted and not has_terminal():
+        wanted.remove(hangup)
+        loop.add_signal_handler(hangup, on_hangup)
 
     def set_once() -> None:
         stop.set()

@@ -31,7 +31,7 @@ class ConfigFile:
     @property
     def argument(self) -> tuple[str, ...]:
         """What has a process of our own read the same file, for the same reason, and trust it no more than we do."""
-        return () if self.found in ("here", "shipped") else ("--config", str(self.path))
+        return ("--config", str(self.path)) if self.found == "named" else ()
 
 
 def find_config(explicit: Path | None) -> ConfigFile:

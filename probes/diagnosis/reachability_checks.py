@@ -122,24 +122,37 @@ class ReachabilityMonitor:
         absences: Callable[[int], Sequence[Absence]] = lambda _: (),
         find_key: FindKey = _no_credentials,
     ) -> None:
-        self._endpoints: dict[str, list[Endpoint]] = {}
-        self._targets: dict[str, CheckTarget] = {}
-        for one in endpoints:
-            target = CheckTarget.of(one.base_url, one.route, contexts)
-            if not target.ends_early:
-                self._endpoints.setdefault(target.name, []).append(one)
-                self._targets.setdefault(target.name, target)
-        self._reference: str | None = None
-        if plan.reference is not None:
-            target = CheckTarget.of(plan.reference, plan.route, contexts)
-            self._reference = target.name
-            self._targets[target.name] = target
-        self._plan = plan
+        self._contexts = contexts
         self._is_endpoint_watched = is_watched
         self._absences = absences
         self._find_key = find_key
         self._newest: dict[str, ReachabilityCheck] = {}
         self._due: dict[str, float] = {}
+        self._endpoints: dict[str, list[Endpoint]] = {}
+        self._targets: dict[str, CheckTarget] = {}
+        self._reference: str | None = None
+        self.reconfigure(endpoints, plan)
+
+    def reconfigure(self, endpoints: Iterable[Endpoint], plan: ReachabilityPlan) -> None:
+        """Check these endpoints' origins from now on, by this plan; what is known of the others is forgotten.
+
+        Raises ConfigError and ValueError, with nothing changed, where a certificate file cannot be used.
+        """
+        users, targets = dict[str, list[Endpoint]](), dict[str, CheckTarget]()
+        for one in endpoints:
+            target = CheckTarget.of(one.base_url, one.route, self._contexts)
+            if not target.ends_early:
+                users.setdefault(target.name, []).append(one)
+                targets.setdefault(target.name, target)
+        reference = None
+        if plan.reference is not None:
+            target = CheckTarget.of(plan.reference, plan.route, self._contexts)
+            reference, targets[target.name] = target.name, target
+        self._endpoints, self._targets, self._reference, self._plan = users, targets, reference, plan
+        self._newest = {
+            name: replace(found, reference=name == reference) for name, found in self._newest.items() if name in targets
+        }
+        self._is_begun = False
 
     @property
     def newest(self) -> tuple[ReachabilityCheck, ...]:
@@ -147,11 +160,16 @@ class ReachabilityMonitor:
         return tuple(self._newest.values())
 
     def begin(self, now: float) -> None:
-        """Spread the first round, the reference first: the first probes set up connections of their own."""
+        """Spread the first round, the reference first: the first probes set up connections of their own.
+
+        Called again after `reconfigure`, it leaves the checks that are planned where they are.
+        """
+        before, self._due = self._due, {}
         if self._plan.every is not None:
             origins = [*([self._reference] if self._reference else []), *self._endpoints]
             step = self._plan.every / max(len(origins), 1)
-            self._due = {one: now + number * step for number, one in enumerate(dict.fromkeys(origins), 1)}
+            spread = {one: now + number * step for number, one in enumerate(dict.fromkeys(origins), 1)}
+            self._due = {one: min(before.get(one, due), now + self._plan.every) for one, due in spread.items()}
 
     def note_probe(self, sample: Sample, endpoint: Endpoint, now: float) -> None:
         """Count a probe's connection set-up, if it had one, as a check of its origin."""
@@ -171,14 +189,16 @@ class ReachabilityMonitor:
     async def run(self) -> None:
         """Check one origin after another, each when its turn comes; until cancelled."""
         loop = asyncio.get_running_loop()
-        self.begin(loop.time())
-        while self._due:
+        while True:
+            if not self._is_begun:
+                self._is_begun = True
+                self.begin(loop.time())
             if (origin := self.next(loop.time())) is None:
                 await asyncio.sleep(POLL_S)
             else:
                 began = time.monotonic_ns()
                 found = await self._check(origin)
-                if found is not None and (found.ok or not self._absences(began)):
+                if found is not None and origin in self._targets and (found.ok or not self._absences(began)):
                     self._keep(found, loop.time())
 
     async def _check(self, origin: str) -> ReachabilityCheck | None:

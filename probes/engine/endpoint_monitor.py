@@ -6,6 +6,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
@@ -62,6 +63,7 @@ class EndpointMonitor:
         self._missing_key: str | None = None
         self._next_due: float | None = None
         self._newest: Sample | None = None
+        self._is_retired = False
         self._task: asyncio.Task[ProbeResult | KeyMissing] | None = None
 
     @property
@@ -81,12 +83,31 @@ class EndpointMonitor:
     def set_next_due(self, due: float) -> None:
         """Report ``due`` (seconds since the epoch) as the next due time; this starts no probe."""
         self._next_due = due
-        self._services.status_changed(self.status)
+        self._report_status()
+
+    def reconfigure(self, endpoint: Endpoint, prober: Prober) -> None:
+        """Probe the endpoint as it is configured now, from the next probe on; one that runs ends as it began.
+
+        A person's pause stays. A back-off ends where something else is asked, or is asked elsewhere.
+        """
+        before, old = self.endpoint, self._prober
+        self.endpoint, self._prober = endpoint, prober
+        if not self._is_running():
+            old.close()
+        if not _asks_the_same(before, endpoint):
+            self._backoff, self._blocked_until, self._missing_key, self._newest = EndpointBackoff(), None, None, None
+        self._report_status()
+
+    def retire(self) -> None:
+        """Begin no probe any more and report no status: the endpoint is not configured any longer."""
+        self._is_retired = True
+        if not self._is_running():
+            self._prober.close()
 
     def pause(self, paused: bool) -> None:
         """Skip due times from now on, or (False) probe at them again, as a person commands."""
         self._paused = paused
-        self._services.status_changed(self.status)
+        self._report_status()
 
     def suspend(self, why: str | None) -> None:
         """Skip due times for the reason ``why``, which is not a person's pause; None ends that."""
@@ -109,7 +130,7 @@ class EndpointMonitor:
     def probe_now(self) -> None:
         """Probe at a person's command: pause and back-off are ignored, the day's budget is not."""
         with self._defect_as_sample():
-            if self._is_running():
+            if self._is_running() or self._is_retired:
                 return
             if (why := self._services.budget_refusal(self.endpoint)) is not None:
                 self._skip(why)
@@ -147,8 +168,11 @@ class EndpointMonitor:
     async def prepare(self, ahead_s: float = 0.0) -> None:
         """Have a warm connection open that will still be open in ``ahead_s``, when the endpoint is due."""
         if self._reason_to_skip() is None and self._missing_key is None:
+            prober = self._prober
             with contextlib.suppress(KeyMissing):
-                await self._prober.prepare(await self._services.find_credentials(self.endpoint), ahead_s)
+                await prober.prepare(await self._services.find_credentials(self.endpoint), ahead_s)
+            if (prober is not self._prober or self._is_retired) and not self._is_running():
+                prober.close()  # it was replaced while it was being prepared
 
     async def stop(self, grace: float) -> None:
         """Let a running probe finish within ``grace`` seconds, else cancel it; close the connection."""
@@ -160,6 +184,8 @@ class EndpointMonitor:
 
     def _reason_to_skip(self) -> str | None:
         """Why a probe must not be sent when it is due; None where it may."""
+        if self._is_retired:
+            return "not configured any more"
         if self._is_running():
             return "the probe before this one is still running"
         if self._paused:
@@ -173,12 +199,19 @@ class EndpointMonitor:
         return None
 
     def _skip(self, why: str, started_at: int | None = None) -> None:
-        self._services.deliver(self._unmeasured(Outcome.SKIPPED, why, started_at), "")
-        self._services.status_changed(self.status)
+        self._deliver_unmeasured(self.endpoint, Outcome.SKIPPED, why, started_at)
+        self._report_status()
 
-    def _unmeasured(self, outcome: Outcome, detail: str, started_at: int | None = None) -> Sample:
-        """A sample of this endpoint without any measurement (``started_at`` in ms since the epoch; now where None)."""
-        return unmeasured_sample(self.endpoint, outcome, detail, vantage=self._vantage, started_at=started_at)
+    def _deliver_unmeasured(
+        self, endpoint: Endpoint, outcome: Outcome, detail: str, started_at: int | None = None
+    ) -> None:
+        """Deliver a sample without any measurement (``started_at`` in ms since the epoch; now where None)."""
+        sample = unmeasured_sample(endpoint, outcome, detail, vantage=self._vantage, started_at=started_at)
+        self._services.deliver(sample, "", endpoint)
+
+    def _report_status(self) -> None:
+        if not self._is_retired:
+            self._services.status_changed(self.status)
 
     @contextlib.contextmanager
     def _defect_as_sample(self) -> Iterator[None]:
@@ -187,54 +220,67 @@ class EndpointMonitor:
             yield
         except Exception as error:
             log.exception("starting a probe of %s", self.endpoint.name)
-            self._services.deliver(self._unmeasured(Outcome.OWN_FAULT, describe_defect(error)), "")
+            self._deliver_unmeasured(self.endpoint, Outcome.OWN_FAULT, describe_defect(error))
 
     def _start(self, due: int | None) -> None:
         """Start a probe that was due at ``due`` (monotonic ns); None for one that a person commanded."""
-        finish = partial(self._finish, time.time_ns() // 1_000_000, self._services.reserve_budget(self.endpoint))
-        self._task = asyncio.create_task(self._probe(due))
-        self._task.add_done_callback(finish)
-        self._services.status_changed(self.status)
+        endpoint, prober = self.endpoint, self._prober
+        release = self._services.reserve_budget(endpoint)
+        self._task = asyncio.create_task(self._probe(endpoint, prober, due))
+        self._task.add_done_callback(partial(self._finish, endpoint, prober, time.time_ns() // 1_000_000, release))
+        self._report_status()
 
-    async def _probe(self, due: int | None) -> ProbeResult | KeyMissing:
+    async def _probe(self, endpoint: Endpoint, prober: Prober, due: int | None) -> ProbeResult | KeyMissing:
         """Probe once. Returns the result, or (not raised) the KeyMissing because of which nothing was sent."""
         try:
-            credentials = await self._services.find_credentials(self.endpoint)
+            credentials = await self._services.find_credentials(endpoint)
         except KeyMissing as missing:
             return missing
-        self._missing_key = None
-        result = await self._prober.probe(credentials, due)
+        if prober is self._prober:
+            self._missing_key = None
+        result = await prober.probe(credentials, due)
         with contextlib.suppress(asyncio.CancelledError):  # it ends now in any case, and has been measured
             await let_others_read()
         return result
 
     def _finish(
-        self, started_at: int, release: Callable[[], None], task: "asyncio.Task[ProbeResult | KeyMissing]"
+        self,
+        endpoint: Endpoint,
+        prober: Prober,
+        started_at: int,
+        release: Callable[[], None],
+        task: "asyncio.Task[ProbeResult | KeyMissing]",
     ) -> None:
         """Deliver the one sample of a probe begun at ``started_at`` (ms since the epoch), whatever became of it.
 
-        Then call ``release``, which frees the part of the budget that was reserved for it.
+        Then call ``release``, which frees the part of the budget that was reserved for it. ``endpoint`` and ``prober``
+        are those that it began with: where others have taken their place, its prober is closed.
         """
         try:
             if not task.cancelled() and task.exception() is None:
-                self._deliver_result(task.result())
+                self._deliver_result(task.result(), endpoint)
                 return
             outcome, detail = Outcome.SKIPPED, "the engine stopped during the probe"
             if not task.cancelled() and (error := task.exception()) is not None:
-                log.error("probing %s", self.endpoint.name, exc_info=error)
+                log.error("probing %s", endpoint.name, exc_info=error)
                 outcome, detail = Outcome.OWN_FAULT, describe_defect(error)
-            self._services.deliver(self._unmeasured(outcome, detail, started_at), "")
+            self._deliver_unmeasured(endpoint, outcome, detail, started_at)
         finally:
             release()
-            self._services.status_changed(self.status)
+            if prober is not self._prober or self._is_retired:
+                prober.close()
+            self._report_status()
 
-    def _deliver_result(self, result: ProbeResult | KeyMissing) -> None:
+    def _deliver_result(self, result: ProbeResult | KeyMissing, endpoint: Endpoint) -> None:
         """Deliver a probe's sample, and back off where the sample calls for that."""
         if isinstance(result, KeyMissing):
-            self._deliver_no_key(str(result))
+            self._deliver_no_key(str(result), endpoint)
+            return
+        self._services.deliver(result.sample, result.text, endpoint)
+        if not _asks_the_same(endpoint, self.endpoint):
+            self._services.probe_finished(result)  # it says nothing of what is asked now
             return
         self._newest = result.sample
-        self._services.deliver(result.sample, result.text)
         if result.sample.outcome not in INCONCLUSIVE:
             self._backoff, wait = self._backoff.after(
                 result.sample, self._rng, self.endpoint.interval, flooded=result.flooded, why=result.wait_why
@@ -244,11 +290,12 @@ class EndpointMonitor:
             self._failing = result.sample.outcome not in LIMITED
         self._services.probe_finished(result)
 
-    def _deliver_no_key(self, detail: str) -> None:
+    def _deliver_no_key(self, detail: str, endpoint: Endpoint) -> None:
         """Deliver a `no_key` sample, unless the last one said the same."""
         if detail != self._missing_key:
-            self._missing_key = detail
-            self._services.deliver(self._unmeasured(Outcome.NO_KEY, detail), "")
+            if _asks_the_same(endpoint, self.endpoint):
+                self._missing_key = detail
+            self._deliver_unmeasured(endpoint, Outcome.NO_KEY, detail)
 
     def _is_running(self) -> bool:
         return self._task is not None and not self._task.done()
@@ -259,6 +306,14 @@ class EndpointMonitor:
     def _backoff_end(self) -> float | None:
         """When the back-off ends (seconds since the epoch); None where there is none."""
         return self._clock.at(self._blocked_until) if self._blocked_until is not None and self._is_blocked() else None
+
+
+def _asks_the_same(one: Endpoint, other: Endpoint) -> bool:
+    """Whether two configurations of an endpoint send the same request to the same place with the same key."""
+    same = replace(
+        one, group=other.group, price=other.price, interval=other.interval, expect=other.expect, enabled=other.enabled
+    )
+    return same == other
 
 
 def _blocked_why(result: ProbeResult) -> str:

@@ -11,16 +11,23 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, ParamSpec, Protocol
 
-from probes.budget.cap import Ledger
+from probes.budget.cap import Budget, Ledger
 from probes.budget.charge import highest_charge
 from probes.clock import SteadyClock
 from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.diagnosis.reachability_checks import ReachabilityMonitor
 from probes.endpoint import Endpoint
 from probes.engine.endpoint_monitor import EndpointMonitor
-from probes.engine.first_round import run_first_round
+from probes.engine.first_round import FirstRound
 from probes.engine.scheduler import Scheduler
-from probes.feed.messages import Command, EngineStatus, MonitorStatus, RecorderStatus
+from probes.feed.messages import (
+    Command,
+    ConfigurationStatus,
+    EndpointFacts,
+    EngineStatus,
+    MonitorStatus,
+    RecorderStatus,
+)
 from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import REMEMBERED, Prober, ProbeResult
 from probes.outcome import Outcome
@@ -28,6 +35,7 @@ from probes.sample import Sample
 from probes.store.problem import StoreProblem
 from probes.store.status import StoreStatus
 from probes.tls.context import TlsContexts
+from probes.transport.connect import is_encrypted
 from probes.transport.factory import cold_transport_of, transport_of
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
@@ -41,6 +49,9 @@ GRACE_S: Final = 0.5
 
 LAG_WINDOW_NS: Final = 10_000_000_000
 """How far back the status looks for the longest lag of the event loop."""
+
+RACING: Final = "racing"
+"""Why due times of a race's lanes are skipped."""
 
 NOTICE_S: Final = 600.0
 """Seconds for which the engine's status shows that the clock was set, or that the machine slept."""
@@ -82,7 +93,8 @@ class Keys(Protocol):
 class Engine:
     """Probes endpoints on schedule until `run` is told to stop. Construct and run it on one event loop.
 
-    It is the `MonitorServices` of its monitors and the `RaceServices` of races. ``tls`` is the TLS context of endpoints
+    It is the `MonitorServices` of its monitors and the `RaceServices` of races. `reconfigure` changes what it probes
+    while it runs; ``configuration`` says what came of that. ``tls`` is the TLS context of endpoints
     without TLS options of their own. ``recent`` holds, by endpoint name, the newest samples of earlier runs, oldest
     first, so that a restart does not probe again early. A listener's exception is logged; the others are still called.
     """
@@ -108,25 +120,25 @@ class Engine:
         self._clock = clock or SteadyClock()
         self._notice: tuple[float, str] | None = None
         self._noise_monitor = HostNoiseMonitor()
-        self._sample_listeners: list[Callable[[Sample, str], None]] = [self._store_sample, self._note_sample]
+        self._sample_listeners: list[Callable[[Sample, str], None]] = [self._store_sample]
         self._status_listeners: list[Callable[[MonitorStatus], None]] = []
         self._result_listeners: list[Callable[[ProbeResult], None]] = []
+        self._endpoints_listeners: list[Callable[[Sequence[Endpoint]], None]] = []
         self._vantage = vantage
         self._contexts = TlsContexts(tls)
+        self._racing: Collection[str] = ()
+        self._retired: set[EndpointMonitor] = set()
+        self._scheduler: Scheduler | None = None
+        self._first_round: FirstRound | None = None
+        self.configuration: Callable[[], ConfigurationStatus | None] = lambda: None
+        self.endpoints = tuple(endpoints)
         self.monitors = {
-            endpoint.name: EndpointMonitor(
-                endpoint,
-                self.make_prober(endpoint),
-                services=self,
-                vantage=vantage,
-                rng=random.Random(),  # noqa: S311  # jitter, not secrecy
-                clock=self._clock,
-            )
-            for endpoint in endpoints
+            endpoint.name: self._monitor(endpoint, self.make_prober(endpoint))
+            for endpoint in self.endpoints
             if endpoint.enabled
         }
         self._reachability = ReachabilityMonitor(
-            (monitor.endpoint for monitor in self.monitors.values()),
+            [monitor.endpoint for monitor in self.monitors.values()],
             reachability_plan,
             self._contexts,
             is_watched=self._is_watching,
@@ -149,6 +161,72 @@ class Engine:
             before=self._recent.get(endpoint.name, ()),
         )
 
+    def _monitor(self, endpoint: Endpoint, prober: Prober) -> EndpointMonitor:
+        monitor = EndpointMonitor(
+            endpoint,
+            prober,
+            services=self,
+            vantage=self._vantage,
+            rng=random.Random(),  # noqa: S311  # jitter, not secrecy
+            clock=self._clock,
+        )
+        if endpoint.name in self._racing:
+            monitor.suspend(RACING)
+        return monitor
+
+    def prepare(self, endpoints: Iterable[Endpoint]) -> None:
+        """Load what connections to these endpoints need, so that `reconfigure` holds nothing up; call it in a thread.
+
+        Raises ConfigError and ValueError where a certificate file cannot be used.
+        """
+        for endpoint in endpoints:
+            if endpoint.enabled:
+                load_dialect(endpoint.dialect)
+                if is_encrypted(endpoint.base_url):
+                    self._contexts.of(endpoint.route.tls)
+
+    def reconfigure(self, endpoints: Iterable[Endpoint], budget: Budget, reachability_plan: ReachabilityPlan) -> None:
+        """Probe these endpoints from now on, within this budget.
+
+        One that is as it was keeps everything; one that was changed keeps its due times, unless its interval is
+        another, and is probed as it is now from its next probe on. A probe that runs ends as it began, also of an
+        endpoint that is gone. New ones have a first round of their own. Raises ConfigError and ValueError, with
+        nothing changed, where a certificate file cannot be used.
+        """
+        endpoints = tuple(endpoints)
+        wanted = {one.name: one for one in endpoints if one.enabled}
+        before = {name: monitor.endpoint for name, monitor in self.monitors.items()}
+        probers = {name: self.make_prober(one) for name, one in wanted.items() if before.get(name) != one}
+        self._reachability.reconfigure(wanted.values(), reachability_plan)
+        self._ledger = replace(self._ledger, budget=budget)
+        monitors, added = dict[str, EndpointMonitor](), list[EndpointMonitor]()
+        if self._scheduler is not None:
+            self._scheduler.run_due()
+        for name, endpoint in wanted.items():
+            monitor = self.monitors.get(name)
+            if monitor is None:
+                monitor = self._monitor(endpoint, probers[name])
+                added.append(monitor)
+            elif name in probers:
+                monitor.reconfigure(endpoint, probers[name])
+            monitors[name] = monitor
+        gone = [monitor for name, monitor in self.monitors.items() if name not in monitors]
+        self.endpoints, self.monitors = endpoints, monitors
+        _call_each(self._endpoints_listeners, endpoints)
+        for monitor in gone:
+            self._retire(monitor)
+        if self._scheduler is not None and self._first_round is not None:
+            self._scheduler.reconfigure(list(monitors.values()))
+            self._first_round.add(self._stale(added))
+
+    def _retire(self, monitor: EndpointMonitor) -> None:
+        """Let a monitor's running probe end, then forget it."""
+        monitor.retire()
+        if monitor.status.running:
+            self._retired.add(monitor)
+            ending = asyncio.create_task(monitor.wait_until_idle())
+            ending.add_done_callback(lambda _: self._retired.discard(monitor))
+
     def on_sample(self, listener: Callable[[Sample, str], None]) -> None:
         """Call ``listener`` with every sample from now on, and the text of its answer."""
         self._sample_listeners.append(listener)
@@ -160,6 +238,10 @@ class Engine:
     def on_result(self, listener: Callable[[ProbeResult], None]) -> None:
         """Call ``listener`` with the result of every scheduled probe from now on: sample, answer and timeline."""
         self._result_listeners.append(listener)
+
+    def on_endpoints(self, listener: Callable[[Sequence[Endpoint]], None]) -> None:
+        """Call ``listener`` with all endpoints whenever they are configured anew, before the first probe of them."""
+        self._endpoints_listeners.append(listener)
 
     @property
     def status(self) -> EngineStatus:
@@ -206,34 +288,38 @@ class Engine:
 
     def suspend_for_race(self, lanes: Collection[str]) -> None:
         """Suspend scheduled probes of the endpoints of these names, and of no other; () resumes all."""
+        self._racing = lanes
         for name, monitor in self.monitors.items():
-            monitor.suspend("racing" if name in lanes else None)
+            monitor.suspend(RACING if name in lanes else None)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Probe on schedule until ``stop`` is set, then let running probes finish for `GRACE_S`."""
         gc.collect()
         gc.freeze()  # what start-up has made stays: walking it again and again would hold up the clock
         self._noise_monitor.start()
-        scheduler = Scheduler(list(self.monitors.values()), self._clock, self._notify)
+        self._scheduler = scheduler = Scheduler(list(self.monitors.values()), self._clock, self._notify)
         scheduler.start()
-        first_round = asyncio.create_task(run_first_round(self._stale_monitors(), scheduler.begin))
+        self._first_round = first_round = FirstRound(scheduler.begin)
+        first_round.add(self._stale(self.monitors.values()))
         beats = asyncio.create_task(self._beat())
         reachability = asyncio.create_task(self._reachability.run())
         await stop.wait()
         first_round.cancel()
         beats.cancel()
         reachability.cancel()
+        self._scheduler = self._first_round = None
         await scheduler.stop()
-        await asyncio.gather(*(monitor.stop(GRACE_S) for monitor in self.monitors.values()), return_exceptions=True)
+        monitors = [*self.monitors.values(), *self._retired]
+        await asyncio.gather(*(monitor.stop(GRACE_S) for monitor in monitors), return_exceptions=True)
         self._noise_monitor.stop()
 
-    def _stale_monitors(self) -> Sequence[EndpointMonitor]:
-        """The monitors of endpoints that were not sampled within an interval: they do not wait for their due times."""
+    def _stale(self, monitors: Iterable[EndpointMonitor]) -> Sequence[EndpointMonitor]:
+        """Those whose endpoint was not sampled within an interval: they do not wait for their due times."""
         now = self._clock.now()
         return [
             monitor
-            for name, monitor in self.monitors.items()
-            if now - self._last_started_at(name) / 1000 >= monitor.endpoint.interval
+            for monitor in monitors
+            if now - self._last_started_at(monitor.endpoint.name) / 1000 >= monitor.endpoint.interval
         ]
 
     def _last_started_at(self, name: str) -> int:
@@ -252,13 +338,22 @@ class Engine:
 
     async def _beat(self) -> None:
         while self._store is not None:
-            monitors = tuple(monitor.status for monitor in self.monitors.values())
-            self._store.beat(RecorderStatus(self.status, monitors).to_json())
+            self.beat()
             await asyncio.sleep(BEAT_S)
+
+    def beat(self) -> None:
+        """Have the recorder's status stored now, for screens that read along and for `inftop reload`."""
+        if self._store is not None:
+            monitors = tuple(monitor.status for monitor in self.monitors.values())
+            facts = tuple(map(EndpointFacts.of, self.endpoints))
+            status = RecorderStatus(self.status, monitors, endpoints=facts, configuration=self.configuration())
+            self._store.beat(status.to_json())
 
     def _is_watching(self, endpoint: Endpoint) -> bool:
         """Whether probes of an endpoint are sent when they are due."""
-        status = self.monitors[endpoint.name].status
+        if (monitor := self.monitors.get(endpoint.name)) is None:
+            return False
+        status = monitor.status
         return not (status.paused or status.no_key)
 
     async def find_credentials(self, endpoint: Endpoint) -> Credentials | None:
@@ -285,8 +380,12 @@ class Engine:
 
         return release
 
-    def deliver(self, sample: Sample, answer: str) -> None:
-        """Store a sample, count what it cost and pass it to the listeners."""
+    def deliver(self, sample: Sample, answer: str, endpoint: Endpoint) -> None:
+        """Store a sample, count what it cost and pass it to the listeners.
+
+        ``endpoint`` is as it was when the probe began, which counts for its cost.
+        """
+        _call_each([self._note_sample], sample, endpoint)
         _call_each(self._sample_listeners, sample, answer)
 
     def status_changed(self, status: MonitorStatus) -> None:
@@ -301,9 +400,8 @@ class Engine:
         if self._store is not None:
             self._store.put(sample, answer or None)
 
-    def _note_sample(self, sample: Sample, _: str) -> None:
+    def _note_sample(self, sample: Sample, endpoint: Endpoint) -> None:
         """Record a sample's cost, remember it for the endpoint's later probers, and take it as a reachability check."""
-        endpoint = self.monitors[sample.endpoint].endpoint
         self.record_cost(sample, endpoint)
         self._recent.setdefault(sample.endpoint, deque(maxlen=REMEMBERED)).append(sample)
         self._reachability.note_probe(sample, endpoint, asyncio.get_running_loop().time())

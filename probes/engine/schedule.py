@@ -6,9 +6,10 @@ minute ended 9 min 43 s late).
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Final
 
 from apscheduler.triggers.base import BaseTrigger
@@ -57,6 +58,19 @@ class Cadence:
         return share * min(self.interval * JITTER_SHARE, JITTER_CAP_S)
 
 
+def free_share(taken: Iterable[float]) -> float:
+    """Where in an interval, as a share of it, an endpoint that joins others disturbs them least.
+
+    That is the middle of the widest gap between the shares that are ``taken``; 0 where none is.
+    """
+    shares = sorted({share % 1.0 for share in taken})
+    if not shares:
+        return 0.0
+    gaps = [(after - before, before) for before, after in pairwise([*shares, shares[0] + 1.0])]
+    width, start = max(gaps, key=lambda gap: (round(gap[0], 9), -gap[1]))
+    return (start + width / 2) % 1.0
+
+
 def spread(intervals: Sequence[tuple[str, float]]) -> list[Cadence]:
     """Cadences whose phases spread the endpoints over their intervals, so that they do not all start together."""
     return [
@@ -87,6 +101,12 @@ class CadenceTrigger(BaseTrigger):  # type: ignore[misc]  # APScheduler 3 has no
             after = max(after, self._off_grid + self.cadence.interval / 2)
         self.upcoming = datetime.fromtimestamp(self.cadence.next_after(after), UTC)
         return self.upcoming
+
+    def follow(self, before: "CadenceTrigger") -> None:
+        """Take the place of a trigger with another interval: no due time sooner than half of ours after its last."""
+        self.fired = before.fired
+        if before.fired is not None:
+            self._off_grid = before.fired.timestamp()
 
     def ahead(self, now: datetime) -> datetime:
         """Fire now, ahead of the grid. Returns the next due time."""

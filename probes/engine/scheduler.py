@@ -12,7 +12,7 @@ from apscheduler.schedulers.base import STATE_RUNNING
 
 from probes.clock import SteadyClock
 from probes.engine.endpoint_monitor import EndpointMonitor
-from probes.engine.schedule import CadenceTrigger, spread
+from probes.engine.schedule import Cadence, CadenceTrigger, free_share, spread
 
 CLOCK_CHECK_S: Final = 1.0
 """Seconds between two checks, at most, of whether the wall clock was set or the machine slept."""
@@ -51,16 +51,50 @@ class Scheduler:
     def start(self) -> None:
         """Begin to call monitors, on the running event loop."""
         now = self._now()
-        for name, trigger in self._triggers.items():
-            due = trigger.get_next_fire_time(None, now)
-            self._apscheduler.add_job(self._tick, trigger, args=(name,), id=name, next_run_time=due)
-            self._plan_next(name)
+        for name in self._triggers:
+            self._schedule(name, now)
         self._apscheduler.start()
 
-    def begin(self, name: str) -> None:
-        """Have an endpoint probed now, ahead of its first due time, unless that has come."""
+    def _schedule(self, name: str, now: datetime) -> None:
+        """Have an endpoint called at the due times of its trigger, from the first one after ``now`` on."""
         trigger = self._triggers[name]
-        if trigger.fired is None:
+        due = trigger.get_next_fire_time(trigger.fired, now)
+        self._apscheduler.add_job(self._tick, trigger, args=(name,), id=name, next_run_time=due, replace_existing=True)
+        self._plan_next(name)
+
+    def run_due(self) -> None:
+        """Call the monitors that are due by now."""
+        self._apscheduler.run_due()
+
+    def reconfigure(self, monitors: Sequence[EndpointMonitor]) -> None:
+        """Call these monitors from now on, and no others. One whose interval is as it was keeps its due times.
+
+        `run_due` comes first, so that what is due by now is done by the monitors and intervals that it was due of.
+        """
+        now, kept = self._now(), {monitor.endpoint.name: monitor for monitor in monitors}
+        for name in self._triggers.keys() - kept.keys():
+            self._apscheduler.remove_job(name)
+            del self._triggers[name]
+            if (timer := self._timers.pop(name, None)) is not None:
+                timer.cancel()
+        self._monitors = kept
+        for name, monitor in kept.items():
+            before, interval = self._triggers.get(name), monitor.endpoint.interval
+            if before is None:
+                share = free_share(one.cadence.phase / one.cadence.interval for one in self._triggers.values())
+                self._triggers[name] = CadenceTrigger(Cadence(name, interval, interval * share))
+            elif before.cadence.interval != interval:
+                share = before.cadence.phase / before.cadence.interval
+                self._triggers[name] = CadenceTrigger(Cadence(name, interval, interval * share))
+                self._triggers[name].follow(before)
+            else:
+                continue
+            self._schedule(name, now)
+
+    def begin(self, name: str) -> None:
+        """Have an endpoint probed now, ahead of its first due time, unless that has come or it is called no more."""
+        trigger = self._triggers.get(name)
+        if trigger is not None and trigger.fired is None:
             self._apscheduler.modify_job(name, next_run_time=trigger.ahead(self._now()))
             self._tick(name)
 
@@ -133,6 +167,10 @@ class _SteadyScheduler(AsyncIOScheduler):  # type: ignore[misc]  # APScheduler 3
         super().__init__(**options)
         self._steady_now = now
         self._before_jobs = before_jobs
+
+    def run_due(self) -> None:
+        """Run the jobs that are due by now."""
+        self._process_jobs()
 
     def _process_jobs(self) -> float | None:
         """Run the jobs that are due. Returns the seconds until the next call, up to `CLOCK_CHECK_S`; None once stopped.

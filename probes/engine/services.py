@@ -29,8 +29,11 @@ class ProbeServices(Protocol):
 class MonitorServices(ProbeServices, Protocol):
     """What an `EndpointMonitor` asks of its engine and reports to it. Reports never raise."""
 
-    def deliver(self, sample: Sample, answer: str) -> None:
-        """Store a sample with the text of its answer, and pass it to the engine's listeners."""
+    def deliver(self, sample: Sample, answer: str, endpoint: Endpoint) -> None:
+        """Store a sample with the text of its answer, and pass it to the engine's listeners.
+
+        ``endpoint`` is as it was when the probe began: the configuration may have changed since.
+        """
 
     def status_changed(self, status: MonitorStatus) -> None:
         """Pass a monitor's new status to the engine's listeners."""

@@ -17,7 +17,7 @@ from probes.budget.cap import DAY_MS, Budget, Ledger, midnight
 from probes.budget.charge import Spent, charge
 from probes.config.file import find_config
 from probes.config.first_start import first_endpoints
-from probes.config.load import DEFAULT_VANTAGE, load
+from probes.config.load import DEFAULT_VANTAGE, Config, load
 from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.endpoint import Endpoint
 from probes.engine.descriptors import raise_limit, shortage
@@ -57,7 +57,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to probe, where to store it and what it may cost, resolved."""
+    """What to probe, where to store it and what it may cost, resolved; ``config`` is the file that says so, if any."""
 
     endpoints: tuple[Endpoint, ...]
     budget: Budget
@@ -66,6 +66,20 @@ class Plan:
     reachability_plan: ReachabilityPlan = DEFAULT_PLAN
     retention: Retention = FOREVER
     vantage: str = DEFAULT_VANTAGE
+    config: Config | None = None
+
+    @classmethod
+    def of(cls, config: Config) -> "Plan":
+        """The plan of a configuration."""
+        return cls(
+            config.endpoints,
+            config.budget,
+            config.store_url or default_url(),
+            reachability_plan=config.reachability_plan,
+            retention=config.retention,
+            vantage=config.vantage,
+            config=config,
+        )
 
     @property
     def journal(self) -> Path:
@@ -100,15 +114,7 @@ async def open_plan(config: Path | None, *, demo: bool, with_keys: bool = False)
         read = load(file)
         if with_keys and file.found == "shipped":
             read = replace(read, endpoints=await asyncio.to_thread(first_endpoints, read.endpoints))
-        url = read.store_url or default_url()
-        yield Plan(
-            read.endpoints,
-            read.budget,
-            url,
-            reachability_plan=read.reachability_plan,
-            retention=read.retention,
-            vantage=read.vantage,
-        )
+        yield Plan.of(read)
         return
     from probes.simulator.demo.demo import demo_endpoints
 
@@ -138,11 +144,7 @@ async def open_engine(
     """
     # the store's thread may hold the interpreter this long while data waits to be stamped
     sys.setswitchinterval(SWITCH_S)
-    if (why := shortage(plan.endpoints, raise_limit())) is not None:
-        log.warning("%s", why)
-    routes = [(endpoint.route, endpoint.base_url) for endpoint in plan.endpoints if endpoint.enabled and watching]
-    for note in ignored_notes(routes):
-        log.warning("%s", note)
+    warn_of(plan.endpoints if watching else ())
     holding = _hold_store(plan, stop or asyncio.Event(), heartbeat or Heartbeat())
     async with holding if watching else contextlib.nullcontext() as claim:
         ledger, recent = await asyncio.to_thread(read_history, plan)
@@ -161,6 +163,14 @@ async def open_engine(
         finally:
             if writer is not None:
                 await writer.close(DRAIN_S)
+
+
+def warn_of(endpoints: Sequence[Endpoint]) -> None:
+    """Raise the limit of descriptors; log where it may be too low, and proxies of the environment that are not used."""
+    if (why := shortage(endpoints, raise_limit())) is not None:
+        log.warning("%s", why)
+    for note in ignored_notes([(endpoint.route, endpoint.base_url) for endpoint in endpoints if endpoint.enabled]):
+        log.warning("%s", note)
 
 
 def _writer(plan: Plan, claim: Claim | None, on_lost: Callable[[StoreHeld], None]) -> Writer:

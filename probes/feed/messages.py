@@ -43,6 +43,26 @@ class EngineStatus(Struct, frozen=True, forbid_unknown_fields=True):
     notice: str | None = None
 
 
+class ConfigurationStatus(Struct, frozen=True):
+    """What became of the configuration file since an engine began; instants are milliseconds since the epoch.
+
+    ``looked_at`` is when the file was last looked at. ``problem`` says why it is not in effect as it is now, beginning
+    with line and key; the last good one is then. ``restart`` are the keys that were changed and take a restart. What
+    was ``added``, ``removed`` and ``changed`` last are endpoints, by name, and ``settings`` the tables beside them;
+    all that came into effect at ``changed_at``.
+    """
+
+    path: str
+    looked_at: int
+    problem: str | None = None
+    restart: tuple[str, ...] = ()
+    changed_at: int | None = None
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+
 class MonitorStatus(Struct, frozen=True, forbid_unknown_fields=True):
     """One endpoint's schedule at one instant; instants are milliseconds since the epoch.
 
@@ -120,6 +140,7 @@ class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
 
     ``curls``: the curl commands that a screen asked for, by endpoint; none of them holds a key.
     ``at`` is in milliseconds since the epoch. ``monitors`` are those whose status changed, all in the first frame.
+    ``endpoints`` are all that are configured now, where they have changed.
     """
 
     at: int
@@ -128,6 +149,8 @@ class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
     samples: tuple[Sample, ...] = ()
     answers: Mapping[str, str] | None = None
     curls: Mapping[str, str] | None = None
+    endpoints: tuple[EndpointFacts, ...] | None = None
+    configuration: ConfigurationStatus | None = None
 
 
 class Command(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="command"):
@@ -140,11 +163,17 @@ class Command(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type",
     endpoint: str | None = None
 
 
-class RecorderStatus(Struct, frozen=True):
-    """What a recorder writes of itself into its store, for screens that read along: engine and schedules."""
+class RecorderStatus(Struct, frozen=True, omit_defaults=True):
+    """What a recorder writes of itself into its store, for screens that read along: engine and schedules.
+
+    Other versions read it: a field that is new belongs here, where it is passed over, not into `EngineStatus`.
+    ``endpoints`` are those that it is configured for; None where it does not say.
+    """
 
     engine: EngineStatus
     monitors: tuple[MonitorStatus, ...] = field(name="watches")
+    endpoints: tuple[EndpointFacts, ...] | None = None
+    configuration: ConfigurationStatus | None = None
 
     def to_json(self) -> str:
         """The status as JSON text."""

@@ -13,7 +13,18 @@ from functools import partial
 from io import RawIOBase
 from typing import Final
 
-from probes.feed.messages import FRAMES_PER_SECOND, Command, EngineStatus, Frame, Hello, MonitorStatus, decode, encode
+from probes.feed.messages import (
+    FRAMES_PER_SECOND,
+    Command,
+    ConfigurationStatus,
+    EndpointFacts,
+    EngineStatus,
+    Frame,
+    Hello,
+    MonitorStatus,
+    decode,
+    encode,
+)
 from probes.race.updates import RaceCommand, RaceNews
 from probes.sample import Sample
 
@@ -27,8 +38,8 @@ UNTAKEN_LIMIT: Final = 10_000
 class FeedWriter:
     """Collects samples and statuses and writes them to ``out`` as frames, at least one and at most 20 a second.
 
-    ``engine_status`` and ``race_news`` are asked for the state at the time a frame goes out. ``out`` is unbuffered: a
-    buffer that is locked by a thread which waits for a dead screen would hang the exit.
+    ``engine_status``, ``race_news`` and ``configuration`` are asked for the state when a frame goes out. ``out`` is
+    unbuffered: a buffer that is locked by a thread which waits for a dead screen would hang the exit.
     """
 
     def __init__(
@@ -36,7 +47,10 @@ class FeedWriter:
         out: RawIOBase,
         engine_status: Callable[[], EngineStatus],
         race_news: Callable[[], RaceNews | None] = lambda: None,
+        configuration: Callable[[], ConfigurationStatus | None] = lambda: None,
     ) -> None:
+        self._configuration = configuration
+        self._endpoints: tuple[EndpointFacts, ...] | None = None
         self._engine_status = engine_status
         self._race_news = race_news
         self._has_race_news = False
@@ -74,6 +88,11 @@ class FeedWriter:
         self._monitors[status.endpoint] = status
         self._schedule()
 
+    def set_endpoints(self, endpoints: tuple[EndpointFacts, ...]) -> None:
+        """Tell with the next frame which endpoints are configured from now on."""
+        self._endpoints = endpoints
+        self._schedule()
+
     def add_race_news(self) -> None:
         """Have the news of a race written after the next frame."""
         self._has_race_news = True
@@ -107,6 +126,7 @@ class FeedWriter:
         if not self._broken and not self._lines.full():
             self._lines.put_nowait(self._messages())
             self._samples, self._answers, self._monitors, self._curls = [], {}, {}, {}
+            self._endpoints = None
         self._schedule(QUIET_S)
 
     def _messages(self) -> list[Frame | Hello | RaceNews]:
@@ -123,6 +143,8 @@ class FeedWriter:
             samples=tuple(self._samples),
             answers=self._answers or None,
             curls=self._curls or None,
+            endpoints=self._endpoints,
+            configuration=self._configuration(),
         )
 
     def _write(self, out: RawIOBase) -> None:

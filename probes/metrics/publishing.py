@@ -40,6 +40,7 @@ class Publishing:
             return
         tallies = Tallies(one.endpoint for one in engine.monitors.values())
         engine.on_sample(tallies.add)
+        engine.on_endpoints(tallies.reconfigure)
         with ExitStack() as outlets:
             if self.address is not None:
                 from probes.metrics.server import serving

@@ -15,6 +15,8 @@ from probes.metrics.table import COMMON, ENGINE_METRICS, SAMPLE_METRICS
 from probes.sample import Sample
 from probes.store.status import WAITED_LONG_S
 
+_IDENTITY: Final = ("inftop.endpoint", "gen_ai.request.model", "server.address", "server.port")
+
 ALIVE_S: Final = 5.0
 """The engine's status is read every second: after so long without one, its loop hangs."""
 
@@ -51,10 +53,22 @@ class Tallies:
 
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
         self.since_ns = time.time_ns()
-        self._servers = {one.name: _server(one.base_url) for one in endpoints}
+        self._servers: dict[str, tuple[str, str]] = {}
+        self._gone = frozenset[str]()
         self._names = {one.name: one.gen_ai_name or one.name for one in presets().values()}
         self._points: dict[tuple[Metric[Any], tuple[str, ...]], float | HistogramCounts] = {}
         self._engine: tuple[float, EngineStatus] | None = None
+        self.reconfigure(endpoints)
+
+    def reconfigure(self, endpoints: Iterable[Endpoint]) -> None:
+        """Take over other endpoints: counts go on; gauges of what is gone, or was changed, are told no more."""
+        enabled = [one for one in endpoints if one.enabled]
+        self._servers = self._servers | {one.name: _server(one.base_url) for one in enabled}
+        self._gone = frozenset(self._servers.keys() - {one.name for one in enabled})
+        kept = {(one.name, one.model, *self._servers[one.name]) for one in enabled}
+        for metric, values in list(self._points):
+            if metric.kind == "gauge" and _identity(values) not in kept:
+                del self._points[metric, values]
 
     def add(self, sample: Sample, _: str = "") -> None:
         """Count a sample; fit as a listener of an engine."""
@@ -63,7 +77,8 @@ class Tallies:
             for own, value in metric.read(sample):
                 key = metric, common + own
                 if metric.kind == "gauge":
-                    self._points[key] = value
+                    if sample.endpoint not in self._gone:  # as where it ends the last probe of such a one
+                        self._points[key] = value
                 elif metric.kind == "counter":
                     self._points[key] = self._points.get(key, 0.0) + value  # type: ignore[operator]
                 else:
@@ -108,6 +123,12 @@ class Tallies:
             sample.model,
             *self._servers.get(sample.endpoint, ("", "")),
         )
+
+
+def _identity(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Endpoint, model, host and port of a point, by the values of its attributes."""
+    by_name = dict(zip(COMMON, values, strict=False))
+    return tuple(by_name[one] for one in _IDENTITY)
 
 
 def _server(url: str) -> tuple[str, str]:

@@ -4,12 +4,10 @@ from probes.cli.commands.run import _CommandRouter, _write_curl
 from probes.feed.messages import Command
 from tests.samples import endpoint
 
-
-class Plan:
-    endpoints = (
-        endpoint(name="a", keys=("A_KEY",)),
-        endpoint(name="b", dialect="openai_responses_ws", base_url="ws://h"),
-    )
+ENDPOINTS = (
+    endpoint(name="a", keys=("A_KEY",)),
+    endpoint(name="b", dialect="openai_responses_ws", base_url="ws://h"),
+)
 
 
 class Feed:
@@ -22,7 +20,7 @@ class Feed:
 
 def test_a_curl_command_is_answered_at_once_even_while_the_store_is_another_ones():
     feed = Feed()
-    router = _CommandRouter(lambda name: _write_curl(Plan, feed, name))
+    router = _CommandRouter(lambda name: _write_curl(ENDPOINTS, feed, name))
     router.route(Command("curl", "a"))
     router.route(Command("curl", "nobody"))
     assert list(feed.curls) == ["a"]
@@ -31,5 +29,5 @@ def test_a_curl_command_is_answered_at_once_even_while_the_store_is_another_ones
 
 def test_why_there_is_none_is_said_as_a_comment_of_the_shell():
     feed = Feed()
-    _write_curl(Plan, feed, "b")
+    _write_curl(ENDPOINTS, feed, "b")
     assert feed.curls["b"].startswith("# a WebSocket")

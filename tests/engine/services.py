@@ -42,7 +42,7 @@ class ScriptedServices:
     def record_cost(self, sample: Sample, endpoint: Endpoint) -> None:
         self.costs.append((sample, endpoint))
 
-    def deliver(self, sample: Sample, answer: str) -> None:
+    def deliver(self, sample: Sample, answer: str, endpoint: Endpoint) -> None:
         self.samples.append(sample)
 
     def status_changed(self, status: MonitorStatus) -> None:

@@ -197,7 +197,7 @@ async def test_a_second_recorder_says_who_holds_the_store_and_the_first_goes_on(
             await until(lambda: len(simulator.records) > before)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT])
 async def test_a_recorder_stops_cleanly_and_keeps_what_it_holds(number, tmp_path):
     async with simulating(QUICK) as simulator:
         async with child("--config", str(configuration(tmp_path, simulator)), "record") as one:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from probes.endpoint import Endpoint
-from probes.engine.first_round import AT_ONCE, STEP_S, host_of, run_first_round
+from probes.engine.first_round import AT_ONCE, STEP_S, FirstRound, host_of
 from probes.route import Route
 from tests.samples import endpoint
 from tests.virtual_time import VirtualLoop, run
@@ -48,7 +48,9 @@ def one_round(*urls: str, lasts_s: float = 1.0, warm: bool = True, interval: flo
     begun = loop.time()
 
     async def work() -> None:
-        await run_first_round(monitors, lambda name: by_name[name].probe())  # type: ignore[arg-type]
+        first_round = FirstRound(lambda name: by_name[name].probe())
+        first_round.add(monitors)  # type: ignore[arg-type]
+        await first_round.wait()
 
     run(loop, work())
     return [[round(at - begun, 3) for at in one.began] for one in monitors]

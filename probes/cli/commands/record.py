@@ -5,14 +5,21 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
 
+from probes.cli.output.reload_report import ReloadReport
 from probes.cli.output.sample_lines import EndpointTally, closing_table, name_width, sample_line
 from probes.cli.output.store_report import StoreReport, unstored
 from probes.cli.output.table import print_lines
+from probes.config.file import find_config
+from probes.config.load import load
+from probes.config_error import ConfigError
 from probes.engine.engine import Engine
+from probes.engine.reload import Reload, reloading
 from probes.engine.session import Plan, open_engine, open_plan
 from probes.metrics.publishing import Publishing
 from probes.sample import Sample
@@ -52,12 +59,19 @@ async def _record(
 ) -> None:
     stop = asyncio.Event()
     note = _printer(sys.stderr)
-    with stop_on_signals(stop):
+    reloads: list[Reload] = []
+
+    def look_now() -> None:
+        for reload in reloads:
+            reload.look_now()
+
+    with stop_on_signals(stop, look_now):
         async with open_plan(config, demo=demo) as plan:
             announced, heartbeat = "", Heartbeat()
+            follow = partial(_follow, config, note, reloads)
             while not stop.is_set():
                 try:
-                    await _record_alone(plan, stop, heartbeat, seconds, publishing, note, need_store=need_store)
+                    await _record_alone(plan, stop, heartbeat, seconds, publishing, note, follow, need_store=need_store)
                     break
                 except StoreHeld as held:
                     if not is_postgres(plan.store_url):
@@ -67,6 +81,36 @@ async def _record(
                         note(news)
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(stop.wait(), STAND_BY_S)
+                    plan = await asyncio.to_thread(_newest, config, plan)
+
+
+def _newest(config: Path | None, plan: Plan) -> Plan:
+    """The plan of the file as it is now; the one there is, where that is wrong or there is no file."""
+    with contextlib.suppress(ConfigError):
+        return plan if plan.config is None else Plan.of(load(find_config(config)))
+    return plan
+
+
+Follow = Callable[[Plan, Engine], AbstractContextManager[None]]
+
+
+@contextlib.contextmanager
+def _follow(
+    config: Path | None, note: Callable[[str], None], reloads: list[Reload], plan: Plan, engine: Engine
+) -> Iterator[None]:
+    """Have an engine follow the configuration file, and note what comes of that; ``reloads`` has it meanwhile."""
+    report = ReloadReport()
+
+    def changed(reload: Reload) -> None:
+        for words in report.update(reload.status):
+            note(words)
+
+    with reloading(config, plan, engine, changed) as reload:
+        reloads[:] = [] if reload is None else [reload]
+        try:
+            yield
+        finally:
+            reloads.clear()
 
 
 async def _record_alone(
@@ -76,6 +120,7 @@ async def _record_alone(
     seconds: float | None,
     publishing: Publishing,
     note: Callable[[str], None],
+    follow: Follow,
     *,
     need_store: bool,
 ) -> None:
@@ -101,7 +146,8 @@ async def _record_alone(
             if seconds is not None:
                 asyncio.get_running_loop().call_later(seconds, stop.set)
             reporting = asyncio.create_task(_report(engine, note, end if need_store else None))
-            await _print_samples(engine, ended)
+            with follow(plan, engine):
+                await _print_samples(engine, ended)
             reporting.cancel()
     finally:
         stopping.cancel()
@@ -142,14 +188,15 @@ async def _print_samples(engine: Engine, ended: asyncio.Event) -> None:
     """Run the engine until the end and print its samples, then a table."""
     tallies = {name: EndpointTally() for name in engine.monitors}
     print_line = _printer(sys.stdout)
-    width = name_width(engine.monitors)
 
     def show(sample: Sample, _: str) -> None:
-        tallies[sample.endpoint].add(sample)
-        print_line(sample_line(sample, width))
+        tallies.setdefault(sample.endpoint, EndpointTally()).add(sample)
+        print_line(sample_line(sample, name_width(engine.monitors)))
 
     engine.on_sample(show)
     await engine.run(ended)
+    for name in engine.monitors:
+        tallies.setdefault(name, EndpointTally())
     print_line("")
     for line in closing_table(tallies):
         print_line(line)

@@ -4,14 +4,15 @@ import asyncio
 import logging
 import os
 import ssl
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from probes.endpoint import Endpoint
 from probes.engine.engine import Engine
 from probes.engine.race.service import RaceService, store_race
+from probes.engine.reload import Reload, reloading
 from probes.engine.session import Plan, open_engine, open_plan
-from probes.feed.messages import Command, EngineStatus
+from probes.feed.messages import Command, EndpointFacts, EngineStatus
 from probes.feed.pipe import FeedWriter, read_commands
 from probes.measure.curl import curl
 from probes.measure.probe import ProbeResult
@@ -38,35 +39,49 @@ async def _run(config: Path | None, *, demo: bool, watching: bool) -> None:
     stop = asyncio.Event()
     with stop_on_signals(stop):
         async with open_plan(config, demo=demo, with_keys=watching) as plan:
-            await serve(plan, stop, watching=watching)
+            await serve(plan, stop, named=config, watching=watching)
 
 
 async def serve(
     plan: Plan,
     stop: asyncio.Event,
     *,
+    named: Path | None = None,
     tls: ssl.SSLContext | None = None,
     on_result: Callable[[ProbeResult], None] | None = None,
     watching: bool = True,
 ) -> None:
     """Run an engine on a plan until ``stop`` is set or the screen has gone; ``on_result`` gets all that probes bring.
 
-    ``tls`` is whom to trust where an endpoint says nothing. Not ``watching``, it only runs races for the screen.
+    ``named`` is the configuration's path where the command line names one: the file is followed. ``tls`` is whom to
+    trust where an endpoint says nothing. Not ``watching``, it only runs races for the screen.
     """
     engines: list[Engine] = []
     race_services: list[RaceService] = []
+    reloads: list[Reload] = []
 
     def status() -> EngineStatus:
         return engines[0].status if engines else EngineStatus(StoreStatus())
 
     # unbuffered: a buffer held by a thread that waits for a dead screen would hang the exit
     with os.fdopen(1, "wb", buffering=0, closefd=False) as out:
-        feed = FeedWriter(out, status, lambda: race_services[0].news() if race_services else None)
+        feed = FeedWriter(
+            out,
+            status,
+            lambda: race_services[0].news() if race_services else None,
+            lambda: reloads[0].status if reloads else None,
+        )
 
         async def store(race: Race) -> int | None:
             return await asyncio.to_thread(store_race, plan.store_url, race)
 
-        commands = _CommandRouter(partial(_write_curl, plan, feed))
+        def reloaded(reload: Reload) -> None:
+            race_services[0].reconfigure(reload.endpoints)
+            feed.set_endpoints(tuple(map(EndpointFacts.of, reload.endpoints)))
+
+        commands = _CommandRouter(
+            lambda name: _write_curl(reloads[0].endpoints if reloads else plan.endpoints, feed, name)
+        )
         read_commands(os.fdopen(0, "rb", buffering=0, closefd=False), commands.route, stop.set)
         try:
             async with open_engine(
@@ -95,7 +110,9 @@ async def serve(
                 for monitor in engine.monitors.values():
                     feed.add_status(monitor.status)
                 commands.connect(engine, races)
-                await engine.run(stop)
+                with reloading(named, plan, engine, reloaded, watching=watching, with_keys=watching) as reload:
+                    reloads.extend([reload] if reload is not None else [])
+                    await engine.run(stop)
                 await races.close()
         except StoreHeld as held:
             feed.write_hello(plan.hello(os.getpid(), holder=str(held.holder or "another recorder")))
@@ -103,9 +120,9 @@ async def serve(
             feed.close()
 
 
-def _write_curl(plan: Plan, feed: FeedWriter, name: str | None) -> None:
+def _write_curl(endpoints: Iterable[Endpoint], feed: FeedWriter, name: str | None) -> None:
     """Have the curl command of an endpoint's probe written, or why there is none: as a comment of the shell."""
-    for endpoint in plan.endpoints:
+    for endpoint in endpoints:
         if endpoint.name == name:
             try:
                 feed.add_curl(endpoint.name, curl(endpoint, nonce()))

@@ -60,6 +60,10 @@ class RaceService:
         self._task: asyncio.Task[None] | None = None
         self._chars_per_token: dict[str, float] = {}
 
+    def reconfigure(self, endpoints: Iterable[Endpoint]) -> None:
+        """Race these from now on; a race that runs goes on with what it began with."""
+        self._endpoints = tuple(endpoints)
+
     def handle(self, command: RaceCommand) -> None:
         """Start a race, in place of one that runs; or stop that, even where it has not begun yet."""
         self.stop()

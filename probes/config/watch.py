@@ -1,0 +1,133 @@
+"""ConfigWatch: notices that the configuration file has changed, however an editor saves it; does no waiting itself."""
+
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from probes.config.changes import problem_words
+from probes.config.file import ConfigFile, find_config, read_small_text
+from probes.config.load import Config, load
+from probes.config_error import ConfigError
+
+SETTLED_S: Final = 0.4
+"""Seconds for which a file must not have changed before it is read: until then somebody may still be writing it."""
+
+DOUBTFUL_S: Final = 0.9
+"""The same for a file that is wrong, gone or found elsewhere: a save in pieces looks like that for a moment."""
+
+COARSE_NS: Final = 2_000_000_000
+"""The coarsest time stamps of file systems (FAT); what is written twice within that may look the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A configuration file as the system tells of it, without being read.
+
+    ``identity`` has device, inode, size and both time stamps (ns); a number of the error alone where there is none.
+    """
+
+    file: ConfigFile
+    identity: tuple[int, ...]
+    is_regular: bool = True
+
+    @property
+    def changed_ns(self) -> int:
+        """When it was changed last, by its own time stamps."""
+        return max(self.identity[3:], default=0)
+
+
+def file_state(named: Path | None) -> FileState:
+    """The configuration file as it is now: the one named on the command line, or that which is found."""
+    file = find_config(named)
+    try:
+        found = file.path.stat()
+    except OSError as error:
+        return FileState(file, (error.errno or -1,))
+    return FileState(
+        file,
+        (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns),
+        stat.S_ISREG(found.st_mode),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenFile:
+    """A file that cannot be used, and why, in words that begin with line and key."""
+
+    path: Path
+    words: str
+
+
+class ConfigWatch:
+    """Looks at the file ``named`` on the command line, or (None) at the one that is found, anew each time.
+
+    `look` is to be called every half second, in a thread: where nothing has changed it costs some calls of the system.
+    ``wall_ns`` is the clock of files' time stamps. What cannot be read twice, such as a pipe, is not watched.
+    """
+
+    def __init__(self, named: Path | None, wall_ns: Callable[[], int] = time.time_ns) -> None:
+        self._named = named
+        self._wall_ns = wall_ns
+        self._seen: FileState | None = None
+        self._seen_at = 0.0
+        self._taken: FileState | None = None
+        self._text: str | None = None
+        self._again_at: float | None = None
+
+    def look(self, now: float, *, at_once: bool = False) -> Config | BrokenFile | None:
+        """What the file says, where it has changed since that was last asked and is not being written any more.
+
+        The first call reads it in any case. ``now`` is in seconds of any clock that never goes back; ``at_once``: as
+        it is, settled or not.
+        """
+        state = file_state(self._named)
+        if not state.is_regular:
+            return None
+        if state != self._seen:
+            self._seen, self._seen_at = state, now
+        settled_s = now - self._seen_at
+        if not at_once:
+            if settled_s < SETTLED_S or (state == self._taken and not self._is_due_again(now)):
+                return None
+            if state == self._taken and _text_of(state.file.path) == self._text:
+                return None  # what was written within the coarseness of a time stamp was the same
+        found = _read(state.file)
+        if file_state(self._named) != state:
+            return None  # it has just been changed: the next look sees it
+        moved = self._taken is not None and self._taken.file.path != state.file.path
+        if not at_once and settled_s < DOUBTFUL_S and (moved or isinstance(found, BrokenFile)):
+            return None
+        self._taken, self._text = state, _text_of(state.file.path)
+        recent = self._wall_ns() - state.changed_ns < COARSE_NS
+        self._again_at = now + COARSE_NS / 1e9 if recent else None
+        return found
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether what was answered last is of the file as it was seen last."""
+        return self._seen is not None and self._seen == self._taken
+
+    def _is_due_again(self, now: float) -> bool:
+        """Whether to compare the text once more: it was read so soon that a later change may look the same."""
+        if self._again_at is None or now < self._again_at:
+            return False
+        self._again_at = None
+        return True
+
+
+def _read(file: ConfigFile) -> Config | BrokenFile:
+    try:
+        return load(file)
+    except ConfigError as error:
+        return BrokenFile(file.path, problem_words(error.problems, _text_of(file.path) or ""))
+
+
+def _text_of(path: Path) -> str | None:
+    """The text of a file; None where it cannot be read."""
+    try:
+        return read_small_text(path)
+    except (OSError, ValueError):
+        return None

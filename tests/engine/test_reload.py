@@ -1,0 +1,148 @@
+"""Real recorders whose configuration file is edited while they probe a simulator."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from probes.feed.messages import Frame, Hello, RecorderStatus
+from probes.outcome import Outcome
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.store.read.reader import StoreReader
+from tests.engine.test_engine import Child, child, stored
+from tests.servers.simulated import MODEL, simulating
+
+QUICK = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(2))
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="processes are told to stop by POSIX signals"),
+]
+
+
+def write(folder: Path, simulator, *names: str, extra: str = "", store: str = "history.db") -> Path:
+    path = folder / "config.toml"
+    endpoints = "".join(
+        f'[[endpoint]]\nname = "{name}"\ndialect = "openai_chat"\nbase_url = "{simulator.url}"\nkey = "none"\n'
+        f'model = "{MODEL}"\ninterval = "200ms"\n'
+        for name in names
+    )
+    path.write_text(f'[store]\nurl = "sqlite:///{folder / store}"\n[control]\nevery = "off"\n{extra}{endpoints}')
+    return path
+
+
+async def line_with(stream: asyncio.StreamReader, words: str) -> str:
+    """The first line with these words in it."""
+    async with asyncio.timeout(30):
+        while words not in (text := (await stream.readline()).decode()):
+            assert text, f"it ended without {words!r}"
+    return text
+
+
+async def test_a_recorder_takes_over_what_is_edited_and_says_what_is_wrong(tmp_path):
+    async with simulating(QUICK) as simulator:
+        path = write(tmp_path, simulator, "one", "two")
+        async with child("--config", str(path), "record") as recorder:
+            out, err = recorder.process.stdout, recorder.process.stderr
+            await line_with(out, " two ")
+            write(tmp_path, simulator, "one", "three-with-a-longer-name")
+            assert "added three-with-a-longer-name; removed two" in await line_with(err, "added")
+            await line_with(out, " three-with-a-longer-name  ok")
+            path.write_text(path.read_text() + 'intervall = "1s"\n')
+            assert "line 19: endpoint[2]" in await line_with(err, "the last good configuration stays")
+            await line_with(out, " three-with-a-longer-name  ok")
+            write(tmp_path, simulator, "one", store="other.db")
+            assert await line_with(err, "in order again")
+            assert "removed three" in await line_with(err, "removed")
+            assert "takes a restart of the recorder: [store] url" in await line_with(err, "restart")
+            recorder.process.send_signal(signal.SIGTERM)
+            table = (await out.read()).decode()
+            assert await recorder.process.wait() == 0
+    assert all(f"\n{name} " in table for name in ("one", "two", "three-with-a-longer-name"))
+    samples = stored(tmp_path)
+    assert {one.endpoint for one in samples} == {"one", "two", "three-with-a-longer-name"}
+    assert len({(one.endpoint, one.started_at) for one in samples}) == len(samples)
+    sent = sum(one.outcome is not Outcome.SKIPPED for one in samples)
+    assert sent == len(simulator.records), "each request that was sent has its one sample"
+
+
+async def test_an_engine_tells_its_screen_and_its_store_of_new_endpoints_and_of_a_problem(tmp_path):
+    async with simulating(QUICK) as simulator:
+        path = write(tmp_path, simulator, "one")
+        async with child("--config", str(path), "run") as engine:
+            assert isinstance(await engine.message(), Hello)
+            await engine.samples(1)
+            write(tmp_path, simulator, "one", "two")
+            frame = await engine.until(lambda frame: frame.endpoints is not None)
+            assert [one.name for one in frame.endpoints or ()] == ["one", "two"]
+            await engine.samples(1, lambda one: one.endpoint == "two")
+            path.write_text("[[endpoint]\n")
+            frame = await told(engine, lambda found: found.problem is not None)
+            assert frame.configuration.problem.startswith("line 1: not TOML")
+            with contextlib.closing(StoreReader(f"sqlite:///{tmp_path / 'history.db'}")) as reader:
+                async with asyncio.timeout(30):
+                    while (found := status_in(reader)).configuration is None or not found.configuration.problem:
+                        await asyncio.sleep(0.01)
+            assert [one.name for one in found.endpoints] == ["one", "two"]
+            write(tmp_path, simulator, "one", "two")
+            await told(engine, lambda found: found.problem is None)
+            engine.process.stdin.close()
+            assert await engine.process.wait() == 0
+
+
+async def told(engine: Child, wanted) -> Frame:
+    return await engine.until(lambda frame: frame.configuration is not None and wanted(frame.configuration))
+
+
+def status_in(reader: StoreReader) -> RecorderStatus:
+    recorder = reader.recorder("local")
+    return RecorderStatus.from_json(recorder.status if recorder else "{}")
+
+
+async def started(path: Path, *before: str, **options) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *before,
+        *(sys.executable, "-m", "probes", "--config", str(path), "record"),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        **options,
+    )
+
+
+async def test_a_hangup_has_a_service_look_at_its_file_and_ends_one_with_a_terminal(tmp_path):
+    async with simulating(QUICK) as simulator:
+        path = write(tmp_path, simulator, "one")
+        service = await started(path, start_new_session=True)
+        try:
+            await line_with(service.stdout, " one ")
+            write(tmp_path, simulator, "one", "two")
+            service.send_signal(signal.SIGHUP)
+            await line_with(service.stderr, "added two")
+            await line_with(service.stdout, " two ")
+            service.send_signal(signal.SIGTERM)
+            await service.communicate()
+            assert service.returncode == 0
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                service.kill()
+        ours, theirs = os.openpty()
+        take = (
+            "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+        )
+        attended = await started(path, sys.executable, "-c", take, start_new_session=True, stdin=theirs)
+        try:
+            await line_with(attended.stdout, " one ")
+            attended.send_signal(signal.SIGHUP)
+            out, _ = await attended.communicate()
+            assert attended.returncode == 0
+            assert b"tokens/s p50" in out
+        finally:
+            os.close(ours)
+            os.close(theirs)
+            with contextlib.suppress(ProcessLookupError):
+                attended.kill()
