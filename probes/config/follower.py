@@ -23,8 +23,8 @@ class ConfigFollower:
 
     The first call comes soon after the start: the file may have changed since it was read. What ``prepare`` makes of
     each configuration, in the thread, is told; where it raises ValueError or ConfigError, that is what is wrong with
-    the file. ``looked_at`` is when the file was last seen as it was told to ``on_change`` (ms since the epoch). The thread
-    ends with `close`, or with the process.
+    the file. ``looked_at`` is when the file was last seen as it was told to ``on_change`` (ms since the epoch). The
+    thread ends with `close`, or with the process.
     """
 
     def __init__(
