@@ -92,19 +92,26 @@ def merge(
 @history_app.command("import")
 def import_(
     ctx: typer.Context,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="What inftop export wrote, also packed by gzip.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="What inftop export, aiperf or guidellm wrote, also packed by gzip."),
+    ],
     into: Annotated[str | None, typer.Option(metavar="STORE", help="A store's URL, or the path of its file.")] = None,
+    endpoint: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The endpoint that results of aiperf and guidellm are of.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check the files.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Add the samples of files to the store, each counted once: CSV, JSON lines or Parquet.
 
+    Results of aiperf and guidellm are kept apart: they are shown and exported where their vantage is chosen.
     All files are checked first: where one is refused, nothing is written. A recorder may go on meanwhile. When it is
     interrupted, what was added is whole, and the same command adds the rest.
     """
     from probes.cli.commands.import_files import import_files
 
-    import_files(ctx.obj, files, None if into is None else _store(into), dry_run=dry_run, as_json=as_json)
+    import_files(ctx.obj, files, None if into is None else _store(into), endpoint, dry_run=dry_run, as_json=as_json)
 
 
 def _store(text: str) -> str:

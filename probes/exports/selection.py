@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from probes.store.read.source import placeholders
+from probes.vantage import NOT_IMPORTED_SQL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """What started from ``since_ms`` until before ``until_ms``, and is one of each kind that is named.
 
-    None is no bound, an empty collection names all. ``vantages``, ``endpoints`` and ``providers`` are those of the
+    None is no bound, an empty collection names all, but for results of other programs: these are chosen by their
+    vantage only. ``vantages``, ``endpoints`` and ``providers`` are those of the
     endpoint; ``outcomes`` can choose samples only.
     """
 
@@ -40,6 +42,8 @@ class Selection:
         for column, words in {"connection": self.connections, "outcome": self.outcomes}.items():
             if words:
                 terms.append((f"{table}.{column} IN ({placeholders(len(words))})", [*words]))
+        if not self.vantages:
+            terms.append((f"{table}.{NOT_IMPORTED_SQL}", []))
         return " AND ".join(sql for sql, _ in terms), [value for _, values in terms for value in values]
 
 

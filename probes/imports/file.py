@@ -3,15 +3,19 @@
 import gzip
 import io
 import os
+import re
 import stat
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
+from probes.imports.aiperf import ONLY_AGGREGATES, AiperfSamples
 from probes.imports.csv_text import CsvSamples
+from probes.imports.guidellm import GuidellmSamples
 from probes.imports.json_text import JsonSamples
 from probes.imports.parquet import ParquetSamples
 from probes.imports.refused import ImportRefused
@@ -19,6 +23,10 @@ from probes.sample import Sample
 
 _GZIP: Final = b"\x1f\x8b"
 _PARQUET: Final = b"PAR1"
+_AIPERF: Final = re.compile(rb'\{\s*"metadata"\s*:\s*\{\s*"session_num"')
+_GUIDELLM: Final = re.compile(rb'\{\s*("metadata"\s*:\s*\{[^{}]*"guidellm_version"|"benchmarks"\s*:)')
+_AGGREGATED: Final = (b'"avg"', b'"input_config"')
+_PRETTY: Final = re.compile(rb"\{\s*\n")
 
 
 class Samples(Protocol):
@@ -51,8 +59,8 @@ def state_of(path: Path) -> FileState:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Samples]:
-    """The samples of the file at ``path``.
+def opened(path: Path, endpoint: str | None = None) -> Iterator[Samples]:
+    """The samples of the file at ``path``; those of another tool are of the ``endpoint`` of that name.
 
     Raises ImportRefused, which names the file, also out of the block where it is raised there; OSError where the file
     cannot be read, and NoParquet.
@@ -60,7 +68,7 @@ def opened(path: Path) -> Iterator[Samples]:
     state_of(path)  # first: to open a pipe would wait for its writer
     try:
         with path.open("rb") as raw:
-            yield _samples(raw)
+            yield _samples(raw, path, endpoint)
     except ImportRefused as error:
         raise error.of(str(path)) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -69,7 +77,7 @@ def opened(path: Path) -> Iterator[Samples]:
         raise OSError(error.errno, error.strerror, error.filename or os.fspath(path)) from error
 
 
-def _samples(raw: BinaryIO) -> Samples:
+def _samples(raw: BinaryIO, path: Path, endpoint: str | None) -> Samples:
     file: BinaryIO = raw
     if _head(raw).startswith(_GZIP):
         file = io.BufferedReader(gzip.GzipFile(fileobj=raw))
@@ -78,7 +86,16 @@ def _samples(raw: BinaryIO) -> Samples:
         if file is not raw:
             raise ImportRefused("is Parquet packed by gzip: unpack it first")
         return ParquetSamples(raw)
-    return JsonSamples(file) if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else CsvSamples(file)
+    head = head.removeprefix(BOM_UTF8).lstrip()
+    if head.startswith(b"Metric,") or (_PRETTY.match(head) and any(one in head for one in _AGGREGATED)):
+        raise ImportRefused(ONLY_AGGREGATES)
+    if _AIPERF.match(head):
+        return AiperfSamples(file, path, endpoint)
+    if _GUIDELLM.match(head):
+        return GuidellmSamples(file, endpoint)
+    if endpoint is not None:
+        raise ImportRefused("names its endpoints itself; --endpoint is for results of aiperf and guidellm")
+    return JsonSamples(file) if head.startswith(b"{") else CsvSamples(file)
 
 
 def _head(file: BinaryIO) -> bytes:

@@ -12,6 +12,7 @@ from probes.stats.sketch import Sketch
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import RollupSums, began, oldest, sketched_slices, sketches, slices, totals
+from probes.vantage import is_asked_for
 from tui.compare.contender import Contender
 from tui.time.time_grid import TimeGrid, drawn_length
 
@@ -211,7 +212,7 @@ def _interval_s(contenders: Iterable[Contender]) -> float:
 
 
 def _owners(sample: Sample, contenders: Iterable[Contender]) -> Iterator[Contender]:
-    return (one for one in contenders if one.name == sample.endpoint and one.vantage in (None, sample.vantage))
+    return (one for one in contenders if one.name == sample.endpoint and is_asked_for(sample.vantage, one.vantage))
 
 
 def places(url: str, name: str) -> tuple[str, ...]:

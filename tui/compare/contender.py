@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from probes.endpoint import Lane, lane_of
 from probes.feed.messages import EndpointFacts
 from probes.store.row import EndpointKey
+from probes.vantage import is_asked_for
 
 MOST = 6
 """The most contenders of a comparison: more lines cannot be distinguished on one chart."""
@@ -55,7 +56,7 @@ class Contender:
 
     def is_of(self, row: EndpointKey) -> bool:
         """Whether a row of the store's endpoints belongs to it: one name may have several rows."""
-        return row[1] == self.name and self.vantage in (None, row[0])
+        return row[1] == self.name and is_asked_for(row[0], self.vantage)
 
 
 def toggled(contenders: Sequence[Contender], facts: EndpointFacts) -> tuple[Contender, ...]:

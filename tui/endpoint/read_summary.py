@@ -26,6 +26,7 @@ from probes.store.read.rollup_queries import (
     slices,
     totals,
 )
+from probes.vantage import is_asked_for
 from tui.endpoint.summary import GRAPHS, EndpointSummary, Retained, SummaryRows, summarize, tier_for
 from tui.endpoint.week import Measure, Week, hours_of_week, week_of_counts, week_of_sketches
 from tui.time.time_grid import TimeGrid, drawn_length
@@ -77,7 +78,7 @@ def read_summary(url: str, question: SummaryQuestion) -> tuple[EndpointSummary, 
     """The endpoint's summary, and the vantages at which the store holds it. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
         known = {number: key[0] for number, key in reader.endpoints().items() if key[1] == question.name}
-        ids = [number for number, vantage in known.items() if question.vantage in (None, vantage)]
+        ids = [number for number, vantage in known.items() if is_asked_for(vantage, question.vantage)]
         begins, span = oldest(reader, ids), question.span
         least = finest_tier(span, begins)
         length = drawn_length(span.length_ms, began(reader, ids) if question.live else None, span.until)
@@ -186,7 +187,7 @@ def _samples(reader: StoreReader, ids: Sequence[int], span: TimeRange) -> dict[i
 def _ids(reader: StoreReader, question: SummaryQuestion) -> list[int]:
     """The rows of the endpoint: one for each vantage, and for each model that it once had."""
     rows = reader.endpoints().items()
-    return [number for number, key in rows if key[1] == question.name and question.vantage in (None, key[0])]
+    return [number for number, key in rows if key[1] == question.name and is_asked_for(key[0], question.vantage)]
 
 
 def _vantages(known: Mapping[int, str]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from probes.sample import Sample
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import Recorder, StoreReader
 from probes.store.status import StoreStatus
+from probes.vantage import is_asked_for
 from tui.sources.messages import RecorderJoined, SourceLost
 from tui.sources.source import Deliver
 
@@ -70,12 +71,12 @@ class StoreFollower:
         if self._after is None:
             self._after = self.reader.last_id()
             self._stored = self.reader.recorded()
-            return list(self.reader.samples(_now() - FIRST_POLL_MS))
+            return [one for one in self.reader.samples(_now() - FIRST_POLL_MS) if is_asked_for(one.vantage, None)]
         rows = self.reader.after(self._after, BATCH)
         if rows:
             self._after = rows[-1][0]
             self._stored += len(rows)
-        return [sample for _, sample in rows]
+        return [sample for _, sample in rows if is_asked_for(sample.vantage, None)]
 
 
 class FollowingSource:

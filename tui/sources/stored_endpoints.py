@@ -11,6 +11,7 @@ from probes.feed.messages import EndpointFacts
 from probes.sample import Sample
 from probes.stats.quantiles import median
 from probes.store.read.reader import StoreReader
+from probes.vantage import is_asked_for
 
 LAST: Final = 9
 """How an endpoint is probed is inferred from this many of its last samples."""
@@ -31,7 +32,8 @@ def stored_endpoints(reader: StoreReader, configured: Iterable[EndpointFacts]) -
         name: replace(known[name], provider=provider, dialect=dialect, model=model, enabled=True)
         if name in known
         else facts_of(name, provider, dialect, model, last.get(name, ()))
-        for _, name, provider, dialect, model in reader.endpoints().values()
+        for vantage, name, provider, dialect, model in reader.endpoints().values()
+        if is_asked_for(vantage, None)
     }
     order = [*(name for name in known if name in found), *(name for name in found if name not in known)]
     return tuple(found[name] for name in order)

@@ -10,6 +10,7 @@ from probes.store.certificates import newest as newest_certificate
 from probes.store.read.reader import PanelPoint, StoreReader
 from probes.store.read.rollup_queries import began
 from probes.store.row import EndpointKey
+from probes.vantage import is_asked_for
 from tui.state.history import History, LoadedHistory
 from tui.state.rate_limits import LimitReading
 from tui.state.served_by import KEPT, ServingSeen, changes
@@ -61,7 +62,9 @@ def read_newest(url: str, names: Collection[str]) -> LoadedHistory:
         failures = [sample for sample in reader.last_failures(FAILURES) if sample.endpoint in readings]
         known = reader.endpoints()
         vantages = _vantages(known.values(), names)
-        oldest_at = began(reader, [number for number, key in known.items() if key[1] in names])
+        oldest_at = began(
+            reader, [number for number, key in known.items() if key[1] in names and is_asked_for(key[0], None)]
+        )
         answers = {name: text for name, text in reader.answers().items() if name in names}
     return LoadedHistory(
         {},

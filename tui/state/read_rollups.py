@@ -15,6 +15,7 @@ from probes.store.read.latest import LatestQuestion, LatestValues, newest_failur
 from probes.store.read.pages import oldest_sample
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import Bar, LaneKey, bars, began, oldest, sketches
+from probes.vantage import is_asked_for
 from tui.state.fleet import FAILURES_KEPT, Recent
 from tui.state.load_history import histories
 from tui.state.rollup_figures import (
@@ -99,7 +100,7 @@ def read_recent(url: str, asked: SampleQuestion) -> Recent:
 
 def endpoint_ids(reader: StoreReader, vantage: str | None) -> dict[int, str]:
     """The rows of endpoints at a place (None: at all), and their names: one whose model was changed has several."""
-    return {number: key[1] for number, key in reader.endpoints().items() if vantage in (None, key[0])}
+    return {number: key[1] for number, key in reader.endpoints().items() if is_asked_for(key[0], vantage)}
 
 
 def _ids_of(ids: dict[int, str], name: str) -> list[int]:

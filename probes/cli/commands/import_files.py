@@ -34,27 +34,35 @@ class CheckedFile:
     columns: tuple[str, ...]
 
 
-def import_files(config: Path | None, files: Sequence[Path], into: str | None, *, dry_run: bool, as_json: bool) -> None:
+def import_files(
+    config: Path | None,
+    files: Sequence[Path],
+    into: str | None,
+    endpoint: str | None,
+    *,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
     """Check all files, then add their samples to the store at the URL ``into`` (None: the configured one).
 
-    Prints how many there were; with ``dry_run`` nothing is written. Raises FilesRefused before anything is written,
-    ConfigError, StoreProblem, NoParquet and OSError.
+    Results of other tools are of the ``endpoint`` of that name. Prints how many samples there were; with ``dry_run``
+    nothing is written. Raises FilesRefused before anything is written, ConfigError, StoreProblem, NoParquet and OSError.
     """
     url = into or load(find_config(config)).store_url or default_url()
-    checked = _checked(files)
+    checked = _checked(files, endpoint)
     if dry_run:
         _print(url, [(one, None) for one in checked], as_json)
         return
-    _print(url, [(one, _imported(url, one)) for one in checked], as_json)
+    _print(url, [(one, _imported(url, one, endpoint)) for one in checked], as_json)
 
 
-def _checked(files: Sequence[Path]) -> list[CheckedFile]:
+def _checked(files: Sequence[Path], endpoint: str | None) -> list[CheckedFile]:
     """Read all files to their ends. Raises FilesRefused with the first problem of each."""
     checked, problems = [], []
     for path in files:
         try:
             with progress_bar(f"Checking {path.name}") as on_progress:
-                checked.append(_check(path, on_progress))
+                checked.append(_check(path, endpoint, on_progress))
         except ImportRefused as refused:
             problems.append(refused)
     if problems:
@@ -62,20 +70,20 @@ def _checked(files: Sequence[Path]) -> list[CheckedFile]:
     return checked
 
 
-def _check(path: Path, on_progress: Progress) -> CheckedFile:
+def _check(path: Path, endpoint: str | None, on_progress: Progress) -> CheckedFile:
     state, count = state_of(path), 0
-    with opened(path) as samples:
+    with opened(path, endpoint) as samples:
         for count, _ in enumerate(samples, 1):
             if count % AT_ONCE == 0:
                 on_progress(0, 0)
         return CheckedFile(path, state, count, tuple(samples.columns))
 
 
-def _imported(url: str, file: CheckedFile) -> Imported:
+def _imported(url: str, file: CheckedFile, endpoint: str | None) -> Imported:
     """Add the samples of a checked file to the store. Raises FilesRefused where it is another since."""
     if state_of(file.path) != file.state:
         raise FilesRefused([ImportRefused("was changed while it was read").of(str(file.path))])
-    with progress_bar(f"Importing {file.path.name}") as on_progress, opened(file.path) as samples:
+    with progress_bar(f"Importing {file.path.name}") as on_progress, opened(file.path, endpoint) as samples:
         return import_samples(url, samples, file.columns, lambda done: on_progress(done, file.samples))
 
 

@@ -14,6 +14,7 @@ from probes.sample import COLUMNS, Sample
 from probes.store.location import is_postgres, path_of
 from probes.store.read.source import RowSource, placeholders
 from probes.store.row import ENDPOINT_COLUMNS, EndpointKey, outcome_of, sample_of
+from probes.vantage import NOT_IMPORTED_SQL, is_asked_for
 
 
 class PanelPoint(NamedTuple):
@@ -151,10 +152,12 @@ class StoreReader:
     def points(self, since_ms: int, until_ms: int | None = None, vantage: str | None = None) -> Iterator[PanelPoint]:
         """The samples that started from ``since_ms`` until before ``until_ms``, oldest first, as points.
 
-        Those of one vantage, or (None) of all.
+        Those of one vantage, or (None) of all that record.
         """
         where, parameters = within(since_ms, until_ms)
-        if vantage is not None:
+        if vantage is None:
+            where += f" AND sample.{NOT_IMPORTED_SQL}"
+        else:
             where += " AND sample.endpoint_id IN (SELECT id FROM endpoint WHERE vantage = ?)"
             parameters.append(vantage)
         sql = f"SELECT sample.endpoint_id, {_POINT} FROM sample WHERE {where} ORDER BY sample.started_at"
@@ -189,15 +192,16 @@ class StoreReader:
 
     def latest(self, vantage: str | None = None) -> dict[str, Sample]:
         """The last sample of each endpoint, by the endpoint's name; that from one place where it is named."""
-        return {sample.endpoint: sample for sample in self.last(1) if vantage in (None, sample.vantage)}
+        return {sample.endpoint: sample for sample in self.last(1) if is_asked_for(sample.vantage, vantage)}
 
     def last(self, limit: int, condition: str = "TRUE") -> list[Sample]:
-        """The last samples of each endpoint, up to ``limit`` of each, oldest first; those that meet the condition."""
+        """The last samples recorded of each endpoint, up to ``limit``, oldest first; those that meet the condition."""
         # a span of one, in its index's order: with "=" PostgreSQL may walk back in time until it meets the endpoint
         of_endpoint = f"endpoint_id BETWEEN endpoint.id AND endpoint.id AND {condition}"
         ids = f"SELECT id FROM sample WHERE {of_endpoint} ORDER BY endpoint_id DESC, started_at DESC, id DESC LIMIT ?"
         sql = f"SELECT {JOINED} FROM {self._source.newest(ids)} ORDER BY sample.started_at"
-        return [sample_of(row) for row in self.few(sql, [limit])]
+        found = map(sample_of, self.few(sql, [limit]))
+        return [one for one in found if is_asked_for(one.vantage, None)]
 
     def served(self, since_ms: int) -> Iterator[ServedRow]:
         """Who served the samples that started from ``since_ms`` on, oldest first, without those that do not say."""
