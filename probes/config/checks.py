@@ -12,6 +12,7 @@ from probes.durations import lasting, seconds
 from probes.keys.secret import KEY_ADVICE, has_what_looks_like_a_key, holds_a_key, looks_like_a_key, starts_like_a_key
 from probes.store.location import check_url
 from probes.text import line, plain
+from probes.vantage import IMPORTED
 
 T = TypeVar("T")
 
@@ -64,6 +65,14 @@ def label(value: object) -> str:
     name = text(value)
     if name != line(name, 120):
         raise ValueError("must be one line of at most 120 printable characters, without blanks around it")
+    return name
+
+
+def vantage(value: object) -> str:
+    """The name of a place that measures: none of those under which other programs' results are kept."""
+    name = label(value)
+    if name.startswith(IMPORTED):
+        raise ValueError(f"must not begin with {IMPORTED}, as other programs' results do")
     return name
 
 

@@ -119,7 +119,7 @@ def _endpoint_place(number: int, values: dict[str, Any]) -> str:
 def _store(table: Table) -> tuple[str | None, str, Retention]:
     """The store's URL (None: the default store), the vantage and the retention of ``[store]``."""
     url = table.read("url", checks.store_url, None)
-    vantage = table.read("vantage", checks.label, DEFAULT_VANTAGE)
+    vantage = table.read("vantage", checks.vantage, DEFAULT_VANTAGE)
     periods_s = {
         name: table.read(name, checks.retention(least), getattr(retention.DEFAULT_RETENTION, name))
         for name, least in retention.LEAST.items()

@@ -416,6 +416,7 @@ def test_a_vantage_names_the_place_that_is_recorded_from(write):
     ("line", "words"),
     [
         ('vantage = ""', "vantage"),
+        ('vantage = "import:aiperf"', "must not begin with import:"),
         ('vantage = "a\\nb"', "must be one line"),
         ('raw = "59m"', 'must be "forever", or 1h or longer like "30d" or "2y", not \'59m\''),
         ('raw = "some"', 'must be "forever", or 1h or longer'),

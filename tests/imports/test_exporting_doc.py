@@ -1,5 +1,6 @@
 """docs/exporting.md: its commands of an import run as they are written, and it says truly which columns are needed."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from probes.imports.needed import NAMED, NEEDED
 from probes.sample import COLUMNS
+from tests.imports.test_other_tools import AIPERF, GUIDELLM
 from tests.samples import sample
 from tests.store.stores import ask, fill, url_of
 
@@ -30,8 +32,11 @@ def test_the_commands_run(tmp_path):
         'name = "e"\nprovider = "vllm"\nmodel = "m"\n',
     )
     (tmp_path / "config.toml").write_text(f"{store}[[endpoint]]\n{endpoint}")
-    [commands] = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)
-    for command in commands.splitlines():
+    commands, others = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)
+    (tmp_path / "artifacts/run").mkdir(parents=True)
+    (tmp_path / "artifacts/run/profile_export.jsonl").write_text(json.dumps(AIPERF))
+    (tmp_path / "benchmarks.json").write_text(json.dumps(GUIDELLM))
+    for command in (commands + others).splitlines():
         program, *words = shlex.split(command)
         assert program == "inftop"
         subprocess.run([sys.executable, "-m", "probes", *words], cwd=tmp_path, check=True, timeout=60)

@@ -162,7 +162,9 @@ def summarize(
     retained: Retained,
 ) -> EndpointSummary:
     """The summary of the rows found in a span and in the one before; ``vantages`` is by the id of an endpoint's row."""
-    order = ("warm", "cold") if own_lane == "warm" else ("cold", "warm")
+    order: tuple[str, ...] = ("warm", "cold") if own_lane == "warm" else ("cold", "warm")
+    if any(sums.ttft_ms_max is not None for key, sums in found.totals.items() if key[1] == "none"):
+        order = (*order, "none")  # imported results, which do not tell the kind of connection
     lanes = {lane: [key for key in found.totals if key[1] == lane] for lane in order}
     shown = {lane: keys for lane, keys in lanes.items() if keys}
     return EndpointSummary(

@@ -46,7 +46,7 @@ def import_files(
     """Check all files, then add their samples to the store at the URL ``into`` (None: the configured one).
 
     Results of other tools are of the ``endpoint`` of that name. Prints how many samples there were; with ``dry_run``
-    nothing is written. Raises FilesRefused before anything is written, ConfigError, StoreProblem, NoParquet and OSError.
+    nothing is written. Raises FilesRefused before anything is written, ConfigError, StoreProblem, NoParquet, OSError.
     """
     url = into or load(find_config(config)).store_url or default_url()
     checked = _checked(files, endpoint)

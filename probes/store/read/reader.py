@@ -192,16 +192,19 @@ class StoreReader:
 
     def latest(self, vantage: str | None = None) -> dict[str, Sample]:
         """The last sample of each endpoint, by the endpoint's name; that from one place where it is named."""
-        return {sample.endpoint: sample for sample in self.last(1) if is_asked_for(sample.vantage, vantage)}
+        return {sample.endpoint: sample for sample in self.last(1, vantage=vantage)}
 
-    def last(self, limit: int, condition: str = "TRUE") -> list[Sample]:
-        """The last samples recorded of each endpoint, up to ``limit``, oldest first; those that meet the condition."""
+    def last(self, limit: int, condition: str = "TRUE", vantage: str | None = None) -> list[Sample]:
+        """The last samples of each endpoint, up to ``limit`` of each, oldest first; those that meet the condition.
+
+        Those of one vantage, or (None) of all that record.
+        """
         # a span of one, in its index's order: with "=" PostgreSQL may walk back in time until it meets the endpoint
         of_endpoint = f"endpoint_id BETWEEN endpoint.id AND endpoint.id AND {condition}"
         ids = f"SELECT id FROM sample WHERE {of_endpoint} ORDER BY endpoint_id DESC, started_at DESC, id DESC LIMIT ?"
         sql = f"SELECT {JOINED} FROM {self._source.newest(ids)} ORDER BY sample.started_at"
         found = map(sample_of, self.few(sql, [limit]))
-        return [one for one in found if is_asked_for(one.vantage, None)]
+        return [one for one in found if is_asked_for(one.vantage, vantage)]
 
     def served(self, since_ms: int) -> Iterator[ServedRow]:
         """Who served the samples that started from ``since_ms`` on, oldest first, without those that do not say."""
