@@ -21,7 +21,14 @@ from probes.text import line
 from tui.dashboard.screen import TICK_S, DashboardScreen
 from tui.keys.ordered_keys import OrderedKeysApp
 from tui.options.changes import OptionChanges
-from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
+from tui.requests import (
+    CompareRequested,
+    EditRequested,
+    EndpointRequested,
+    ExportRequested,
+    RaceRequested,
+    WindowChosen,
+)
 from tui.screens.keyed_screen import KeyedScreen
 from tui.sources.messages import LineRejected, Message, SourceLost
 from tui.sources.source import Source
@@ -307,8 +314,15 @@ class InftopApp(OrderedKeysApp):
             endpoints=event.endpoints,
             name=event.name,
             slots={name: one.slot for name, one in self._fleet.endpoints.items()},
+            no_edit=lambda: self._fleet.no_edit,
         )
         self.push_screen(self._endpoint)
+
+    @on(EditRequested)
+    def _edit_requested(self, event: EditRequested) -> None:
+        from tui.edit.screen import EditScreen
+
+        self.push_screen(EditScreen(config=self._options.config, name=event.name, keyless=self._fleet.keyless))
 
     @on(CompareRequested)
     async def _compare_requested(self) -> None:

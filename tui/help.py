@@ -22,6 +22,7 @@ from tui.api_keys.keys import API_KEYS_KEYS
 from tui.compare.keys import COMPARE_KEYS, LIST_KEYS
 from tui.copying import COPY_KEYS
 from tui.dashboard.keys import DASHBOARD_KEYS
+from tui.edit.keys import EDIT_KEYS
 from tui.endpoint.keys import ENDPOINT_KEYS
 from tui.jump import JUMP_KEYS
 from tui.keys import verbs
@@ -52,7 +53,7 @@ HELP_KEYS: Final = KeyTable("Help", (
 
 KEY_TABLES: Final = (
     DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, COMPARE_KEYS, LIST_KEYS, RACE_KEYS, COPY_KEYS,
-    JUMP_KEYS, OPTIONS_KEYS, API_KEYS_KEYS, QUESTION_KEYS, HELP_KEYS,
+    JUMP_KEYS, OPTIONS_KEYS, API_KEYS_KEYS, EDIT_KEYS, QUESTION_KEYS, HELP_KEYS,
 )  # fmt: skip
 """The keys of every page."""
 

@@ -43,5 +43,13 @@ class EndpointRequested(Message):
         self.endpoints = endpoints
 
 
+class EditRequested(Message):
+    """The form of the endpoint ``name`` is wanted."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
 class CompareRequested(Message):
     """The comparison is wanted, of the dashboard's selected endpoint with others."""

@@ -3,12 +3,14 @@
 import pytest
 from textual._compositor import Compositor
 
+from probes.config.file import shipped
 from tests.store.stores import fill
 from tests.tui import fabric
 from tests.tui.api_keys.pages import done
 from tests.tui.api_keys.pages import opened as keys_opened
 from tests.tui.compare.comparing import comparing
 from tests.tui.dashboard.test_navigator import looking, press
+from tests.tui.edit.pages import opened as form_opened
 from tests.tui.endpoint.summaries import portrayed
 from tests.tui.looks import wrongs
 from tests.tui.race import races
@@ -101,6 +103,21 @@ async def test_the_api_keys(tmp_path, memory):
         found += await looked_at(shown, "question", SOME, allows_blank=True, has_footer=False)
         await shown.press("escape", "down", "down", "enter")
         found += await looked_at(shown, "all API keys")
+    assert not found, "\n".join(found)
+
+
+async def test_the_form_of_an_endpoint(tmp_path):
+    found = []
+    async with form_opened(tmp_path) as shown:
+        found += await looked_at(shown, "form", allows_blank=True)
+        await shown.press("down", "end", "backspace", "x", "down", "right", "down", "down", "1")
+        await done(shown)
+        assert "is not a duration" in shown.text
+        found += await looked_at(shown, "form with what is wrong", SOME, allows_blank=True)
+        await shown.press("escape")
+        found += await looked_at(shown, "form that is left", SOME, allows_blank=True, has_footer=False)
+    async with form_opened(tmp_path, config=shipped) as shown:
+        found += await looked_at(shown, "form in place of the shipped file", allows_blank=True)
     assert not found, "\n".join(found)
 
 

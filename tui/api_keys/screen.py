@@ -101,7 +101,7 @@ class ApiKeysScreen(KeyedScreen[None]):
 
     def look_up(self) -> None:
         """Find out which keys there are: names and the environment at once, then the keyring."""
-        self.run_worker(self._look_up(), group="look up", exclusive=True, exit_on_error=False)
+        self.run_worker(self._look_up(), group="look up", exit_on_error=False)
 
     async def _look_up(self) -> None:
         known, before = await off_loop(lambda: names(self._config)), self._known

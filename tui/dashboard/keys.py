@@ -62,6 +62,7 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
         "In the present: select the first endpoint."),
     Key("last", "end", "End", "move(1000)", "Move", "", "",
         "Select the last endpoint."),
+    verbs.EDIT,
     verbs.API_KEYS,
     verbs.COPY,
     verbs.JUMP,
@@ -73,7 +74,7 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
 ), footer=(
     "help", "quit", "notice.seen", "crosshair.off", "filter.clear", "now", "window.longer", "view", "sort", "filter",
     "open", "race", "compare", "earlier", "later", "probe", "pause", "detail", "freeze", "group", "export", "copy",
-    "api_keys", "jump", "scale", "crosshair.earlier", "place", "options", "palette",
+    "edit", "api_keys", "jump", "scale", "crosshair.earlier", "place", "options", "palette",
 ))  # fmt: skip
 
 
@@ -84,7 +85,8 @@ class DashboardKeyState:
     ``endpoints`` are configured, ``drawn`` of them pass the filter. ``is_live``: the window ends now. ``is_first``:
     nothing was measured before it. ``is_filtered``: a filter is set. ``no_engine`` says why no engine takes commands
     ("" where one does). ``places``: the store has samples of several places. ``notice``: a notice waits to be seen.
-    ``is_empty``: there is no sample at all; ``is_unmeasured``: none of a probe that was sent.
+    ``no_edit`` says why no endpoint can be edited. ``is_empty``: there is no sample at all; ``is_unmeasured``: none of
+    a probe that was sent.
     """
 
     endpoints: int
@@ -97,6 +99,7 @@ class DashboardKeyState:
     has_store: bool = True
     places: bool = False
     notice: bool = False
+    no_edit: str = ""
     is_empty: bool = False
     is_unmeasured: bool = False
 
@@ -123,6 +126,8 @@ def disabled_keys(now: DashboardKeyState) -> dict[str, str]:
             not now.endpoints, ("filter", "probe", "pause", "pause.all", "view", "freeze", "earlier", "later")
         ),
         **disabled_if(bool(now.no_engine), ("probe", "pause", "pause.all"), now.no_engine),
+        **disabled_if(bool(now.no_edit), ("edit",), now.no_edit),
+        **disabled_if(not now.drawn, ("edit",)),
         **disabled_if(now.is_first, ("earlier",), "Nothing was measured before."),
         **disabled_if(now.is_empty, ("export",), "There is no sample yet, so there is nothing to export."),
         **disabled_if(now.is_unmeasured, ("compare",), "Nothing was measured yet, so there is nothing to compare."),

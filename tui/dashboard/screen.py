@@ -15,7 +15,14 @@ from tui.dashboard.header import HeaderLine
 from tui.dashboard.keys import DASHBOARD_KEYS, DashboardKeyState, disabled_keys
 from tui.dashboard.status import StatusLine
 from tui.dashboard.view_options_screen import ViewOptionsScreen
-from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
+from tui.requests import (
+    CompareRequested,
+    EditRequested,
+    EndpointRequested,
+    ExportRequested,
+    RaceRequested,
+    WindowChosen,
+)
 from tui.screens.keyed_screen import MarkedRow
 from tui.sources.source import Source
 from tui.state.fleet import FleetState, Recent
@@ -171,6 +178,7 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
             no_engine=self.no_engine,
             has_store=self.fleet.store_url is not None,
             places=bool(self.fleet.vantages),
+            no_edit=self.fleet.no_edit,
             is_empty=self.fleet.is_empty,
             is_unmeasured=self.fleet.is_unmeasured,
             notice=self.fleet.link.takeover is not None,
@@ -293,6 +301,11 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
             from tui.exporting import shown_on
 
             self.post_message(ExportRequested(shown_on(self.board), self.board.at))
+
+    def action_edit(self) -> None:
+        """Edit the selected endpoint in the configuration."""
+        if (view := self.chosen()) is not None:
+            self.post_message(EditRequested(view.name))
 
     def action_race(self) -> None:
         """Race the selected endpoint against its best rival."""

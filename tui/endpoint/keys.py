@@ -58,6 +58,7 @@ ENDPOINT_KEYS: Final = KeyTable("Endpoint", (
     verbs.READ_LATER,
     verbs.READ_NOT,
     verbs.BACK,
+    verbs.EDIT,
     verbs.API_KEYS,
     verbs.COPY,
     verbs.JUMP,
@@ -66,7 +67,7 @@ ENDPOINT_KEYS: Final = KeyTable("Endpoint", (
 ), footer=(
     "help", "crosshair.off", "back", "now", "window.longer", "earlier", "later", "endpoint.page", "date", "open",
     "endpoint.samples", "next", "endpoint.failures", "figure", "endpoint.lane", "place", "crosshair.earlier", "export",
-    "copy", "jump",
+    "copy", "edit", "jump",
 ))  # fmt: skip
 
 
@@ -76,6 +77,7 @@ class EndpointKeyState:
 
     Of ``endpoints`` this is the one at ``place``, from 0. ``samples``: so many are listed where the list is shown, None
     where it is not. ``only_lane`` is the one lane there are samples of, "" where there are several or none.
+    ``no_edit`` says why it cannot be edited.
     """
 
     place: int = 0
@@ -86,6 +88,7 @@ class EndpointKeyState:
     samples: int | None = 0
     only_lane: str = ""
     places: int = 0
+    no_edit: str = ""
 
 
 def disabled_keys(now: EndpointKeyState) -> dict[str, str]:
@@ -101,4 +104,5 @@ def disabled_keys(now: EndpointKeyState) -> dict[str, str]:
         **disabled_if(now.samples is None, ("endpoint.failures",), "The samples are on page 6."),
         **disabled_if(not now.samples, ("open", "page.up", "page.down")),
         **disabled_if(now.samples is not None, ("endpoint.samples",)),
+        **disabled_if(bool(now.no_edit), ("edit",), now.no_edit),
     }

@@ -26,7 +26,7 @@ from tui.endpoint.read_summary import (
 from tui.endpoint.sample_list import SampleList
 from tui.endpoint.summary import EndpointSummary
 from tui.endpoint.week import MEASURES, Week, week_span
-from tui.requests import ExportRequested
+from tui.requests import EditRequested, ExportRequested
 from tui.screens.keyed_screen import MarkedRow
 from tui.screens.period_screen import PeriodScreen
 from tui.state.view_options import next_of
@@ -47,7 +47,7 @@ NOT_OK: Final = tuple(one.value for one in Outcome if one is not Outcome.OK and 
 class EndpointScreen(PeriodScreen):
     """One of ``endpoints``, which are those of the dashboard in its order; keys go to the others.
 
-    ``slots`` are their places in the palette, by name.
+    ``slots`` are their places in the palette, by name. ``no_edit`` says why none of them can be edited.
 
     Of a period it reads the summary first; then, of the same span, the newest samples and the week.
     """
@@ -78,9 +78,10 @@ class EndpointScreen(PeriodScreen):
         endpoints: Sequence[EndpointFacts],
         name: str,
         slots: Mapping[str, int],
+        no_edit: Callable[[], str] = str,
     ) -> None:
         super().__init__(url=url, now=now, period=period)
-        self._endpoints, self._slots = tuple(endpoints), slots
+        self._endpoints, self._slots, self._no_edit = tuple(endpoints), slots, no_edit
         self.facts = next(one for one in self._endpoints if one.name == name)
         self.lane: str = lane_of(self.facts.connection)
         self.vantage: str | None = None
@@ -231,6 +232,7 @@ class EndpointScreen(PeriodScreen):
                 samples=len(self.samples.samples) if self._body.lists_samples else None,
                 only_lane=self.shown_lane if len(lanes) == 1 else "",
                 places=len(self._vantages),
+                no_edit=self._no_edit(),
             )
         )
         return {**super().disabled_keys(), **gone}
@@ -321,6 +323,10 @@ class EndpointScreen(PeriodScreen):
             from tui.sample.screen import SampleScreen
 
             self.app.push_screen(SampleScreen(chosen, self.samples, url=self.url, now=self.now))
+
+    def action_edit(self) -> None:
+        """Edit the endpoint in the configuration."""
+        self.post_message(EditRequested(self.facts.name))
 
     def action_export(self) -> None:
         """Write what is shown to a file."""

@@ -245,6 +245,15 @@ class FleetState:
         return None if oldest == inf else round(oldest)
 
     @property
+    def no_edit(self) -> str:
+        """Why no endpoint can be edited here: those that are shown are of no file of ours; "" where they can be."""
+        if self.link.simulated:
+            return "Simulated endpoints are in no file: there is nothing to edit."
+        if self.link.phase in ("attached", "unrecorded"):
+            return "Another recorder's endpoints are edited in the configuration that it reads."
+        return ""
+
+    @property
     def is_empty(self) -> bool:
         """Whether there is no sample at all; False while the store has not been read."""
         return self._oldest_stored == inf and not any(len(one.history) for one in self.endpoints.values())

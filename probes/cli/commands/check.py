@@ -8,9 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from probes.budget.cap import Budget, Ledger
-from probes.budget.charge import highest_charge
 from probes.budget.daily_cost import DailyCost, daily_cost
+from probes.budget.day_total import DayTotal, day_total
 from probes.cli.commands.check_keys import EndpointKeys, endpoint_keys, warnings
 from probes.cli.commands.check_route import route_facts, route_notes, route_record
 from probes.cli.output.table import columns, print_lines, styled
@@ -44,28 +43,6 @@ class EndpointCheck:
         return self.endpoint.enabled and not self.keys.missing
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
-    """What all endpoints that run can use in a day, against the budget. ``usd`` sums the priced ones.
-
-    ``unaffordable`` are those of which not even one probe is within the caps.
-    """
-
-    tokens: int
-    usd: float
-    priced: int
-    running: int
-    budget: Budget
-    unaffordable: tuple[Endpoint, ...]
-
-    @property
-    def hours(self) -> float | None:
-        """After how many hours of a day a cap can be reached; None where none can be."""
-        caps = ((self.budget.tokens_per_day, self.tokens), (self.budget.usd_per_day, self.usd))
-        reached = [24 * cap / used for cap, used in caps if cap is not None and used > cap]
-        return min(reached, default=None)
-
-
 def check(config: Path | None, *, as_json: bool) -> None:
     """Print what a configuration would probe, and what that can cost. Raises ConfigError."""
     file = find_config(config)
@@ -78,7 +55,7 @@ def check(config: Path | None, *, as_json: bool) -> None:
     flaws = (flaw_in_environment((name,)) for name in names if name not in sources.found)
     notes = [*notes, *(f"{flaw}: not used" for flaw in flaws if flaw is not None)]
     rows = [EndpointCheck(one, endpoint_keys(one, sources), daily_cost(one)) for one in loaded.endpoints]
-    total = _total(rows, loaded.budget)
+    total = day_total((row.endpoint for row in rows if row.runs), loaded.budget)
     if sources.keyring_problem and any(row.keys.missing for row in rows):
         print(f"note: {sources.keyring_problem}", file=sys.stderr)  # noqa: T201
     for note in notes:
@@ -103,15 +80,7 @@ def _base_url_notes(config: Config, *, shipped: bool) -> list[str]:
     ]
 
 
-def _total(rows: list[EndpointCheck], budget: Budget) -> Total:
-    running = [row.cost for row in rows if row.runs]
-    usd = [cost.usd for cost in running if cost.usd is not None]
-    unspent = Ledger(budget, day=0)
-    unaffordable = tuple(row.endpoint for row in rows if row.runs and unspent.refusal(highest_charge(row.endpoint)))
-    return Total(sum(cost.tokens for cost in running), sum(usd), len(usd), len(running), budget, unaffordable)
-
-
-def _lines(config: Config, rows: list[EndpointCheck], total: Total) -> list[str]:
+def _lines(config: Config, rows: list[EndpointCheck], total: DayTotal) -> list[str]:
     table = columns(
         [("ENDPOINT", "EVERY", "KEY", "TOKENS/DAY", "USD/DAY"), *(_cells(row) for row in rows)], right={1, 3, 4}
     )
@@ -126,13 +95,7 @@ def _lines(config: Config, rows: list[EndpointCheck], total: Total) -> list[str]
     for row, cells in zip(rows, table[1:], strict=True):
         lines += [cells, *_wrapped(_facts(row))]
         lines += [styled(f"  warning: {one}", "warning") for one in warnings(row.endpoint)]
-    return [*lines, "", *_closing_lines(total), *map(_why_unaffordable, total.unaffordable)]
-
-
-def _why_unaffordable(endpoint: Endpoint) -> str:
-    needed = highest_charge(endpoint)
-    usd = f" and ${needed.usd:,.4f}" if endpoint.price else ""
-    return f"{endpoint.name} is never probed: one probe may use {needed.tokens:,} tokens{usd}, over a cap."
+    return [*lines, "", *total.lines]
 
 
 def _cells(row: EndpointCheck) -> tuple[str, ...]:
@@ -175,27 +138,7 @@ def _wrapped(words: list[str]) -> list[str]:
     return [styled(one, "note") for one in lines]
 
 
-def _closing_lines(total: Total) -> list[str]:
-    if not total.running:
-        return ["Nothing would be probed: no endpoint is both enabled and has its key", "(inftop keys set NAME)."]
-    budget = total.budget
-    caps = [f"${budget.usd_per_day:,.2f}"] if budget.usd_per_day is not None else []
-    caps += [f"{budget.tokens_per_day:,} tokens"] if budget.tokens_per_day is not None else []
-    endpoints = "1 endpoint" if total.running == 1 else f"{total.running} endpoints"
-    lines = [
-        f"At most {total.tokens:,} tokens a day for {endpoints} that would be probed,",
-        f"and ${total.usd:,.2f} for those with a price ({total.priced})." if total.priced else "none with a price.",
-    ]
-    if total.hours is None:
-        return [*lines, f"Within the budget of {' and '.join(caps)} a day." if caps else "No budget is set."]
-    return [
-        *lines,
-        f"A cap ({' or '.join(caps)} a day) can be reached after {total.hours:.1f} h;",
-        "probes then wait for 00:00 UTC.",
-    ]
-
-
-def _record(config: Config, rows: list[EndpointCheck], total: Total) -> dict[str, Any]:
+def _record(config: Config, rows: list[EndpointCheck], total: DayTotal) -> dict[str, Any]:
     return {
         "config": str(config.path),
         "store": shown(config.store_url or default_url()),

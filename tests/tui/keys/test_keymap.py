@@ -12,6 +12,7 @@ from tui.compare.keys import COMPARE_KEYS
 from tui.compare.screen import CompareScreen
 from tui.copying import CopyScreen
 from tui.dashboard.screen import DashboardScreen
+from tui.edit.screen import EditScreen
 from tui.endpoint.keys import ENDPOINT_KEYS
 from tui.endpoint.screen import EndpointScreen
 from tui.help import KEY_TABLES, HelpScreen
@@ -27,10 +28,10 @@ from tui.screens.question_screen import QuestionScreen
 
 SCREENS = (
     DashboardScreen, EndpointScreen, SampleScreen, CompareScreen, CompareChoice, RaceScreen, CopyScreen, JumpScreen,
-    OptionsScreen, ApiKeysScreen, QuestionScreen, HelpScreen,
+    OptionsScreen, ApiKeysScreen, EditScreen, QuestionScreen, HelpScreen,
 )  # fmt: skip
 
-FREE = {"A", "E", "i"}
+FREE = {"A", "i"}
 """Kept free for what comes."""
 
 BY_CONTEXT = {
