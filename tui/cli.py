@@ -14,10 +14,10 @@ def _main() -> None:
     """The two bare commands, or the parser.
 
     ``inftop`` and ``inftop demo`` alone need no parser: importing it would take a sixth of the time to the first
-    picture. Where it cannot begin the parser's way says so.
+    picture. Where it cannot begin the parser's way says so. A shell that asks for completions gives no words either.
     """
     words = sys.argv[1:]
-    if words in ([], ["demo"]):
+    if words in ([], ["demo"]) and not entry.asked_for_completions():
         from probes.config_error import ConfigError
         from probes.store.problem import StoreProblem
         from tui.launch import bare

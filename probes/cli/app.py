@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import typer
 
 from probes import __version__
+from probes.cli import completion
 from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode, exit_code_of, message_of
 from probes.cli.history_app import history_app
@@ -40,8 +41,8 @@ app.add_typer(history_app, name="history")
 app.add_typer(setup_app)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(ctx: typer.Context, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
         typer.echo(f"inftop {__version__}")
         raise typer.Exit
 
@@ -76,7 +77,13 @@ def _screen_option(option: "Option", value: str | None) -> str | None:
 
 ThemeOption = Annotated[
     str | None,
-    typer.Option("--theme", metavar="NAME", callback=_theme, help="inftop-dark, inftop-light, or one of Textual's."),
+    typer.Option(
+        "--theme",
+        metavar="NAME",
+        callback=_theme,
+        autocompletion=completion.themes,
+        help="inftop-dark, inftop-light, or one of Textual's.",
+    ),
 ]
 WindowOption = Annotated[
     str | None,
@@ -84,6 +91,7 @@ WindowOption = Annotated[
         "--window",
         metavar="TIME",
         callback=_window,
+        autocompletion=completion.windows,
         help="How far back to look at first: 1m, 5m, 1h, 6h, 24h, 7d, 30d, 90d or 1y. Default: as last time, else 1h.",
     ),
 ]
@@ -122,15 +130,27 @@ def models(
     ctx: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PROVIDER]...", help="Providers; those of the configuration with a key if none."),
+        typer.Argument(
+            metavar="PROVIDER",
+            help="Providers; those of the configuration with a key if none.",
+            autocompletion=completion.providers,
+        ),
     ] = None,
     url: Annotated[str | None, typer.Option(metavar="URL", help="The server at this address instead.")] = None,
     key_env: Annotated[
         str | None,
-        typer.Option("--key-env", metavar="NAME", help="The name of the key to send. Default: the provider's own."),
+        typer.Option(
+            "--key-env",
+            metavar="NAME",
+            help="The name of the key to send. Default: the provider's own.",
+            autocompletion=completion.keys,
+        ),
     ] = None,
     dialect: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What --url speaks. Default: it is found out.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="What --url speaks. Default: it is found out.", autocompletion=completion.dialects
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -209,24 +229,50 @@ def record(
 @app.command()
 def probe(
     ctx: typer.Context,
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Endpoints; all if none.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Endpoints; all if none.", autocompletion=completion.endpoints),
+    ] = None,
     group: Annotated[
-        str | None, typer.Option("--group", metavar="NAME", help="The endpoints of a group, ranked at the end.")
+        str | None,
+        typer.Option(
+            "--group",
+            metavar="NAME",
+            help="The endpoints of a group, ranked at the end.",
+            autocompletion=completion.groups,
+        ),
     ] = None,
     count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="Probes of each endpoint.")] = 1,
     url: Annotated[
         str | None, typer.Option("--url", metavar="URL", help="An API, without any configuration; with --model.")
     ] = None,
     provider: Annotated[
-        str | None, typer.Option("--provider", metavar="NAME", help="One of inftop providers, likewise.")
+        str | None,
+        typer.Option(
+            "--provider",
+            metavar="NAME",
+            help="One of inftop providers, likewise.",
+            autocompletion=completion.providers,
+        ),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model to ask there.")] = None,
     dialect: Annotated[
-        str | None, typer.Option("--dialect", metavar="NAME", help="What is spoken there, where it is not known.")
+        str | None,
+        typer.Option(
+            "--dialect",
+            metavar="NAME",
+            help="What is spoken there, where it is not known.",
+            autocompletion=completion.dialects,
+        ),
     ] = None,
     key_env: Annotated[
         str | None,
-        typer.Option("--key-env", metavar="NAME", help="The name of its key, if not the provider's; none: no key."),
+        typer.Option(
+            "--key-env",
+            metavar="NAME",
+            help="The name of its key, if not the provider's; none: no key.",
+            autocompletion=completion.keys,
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -262,9 +308,19 @@ def probe(
 def race(
     ctx: typer.Context,
     words: Annotated[
-        list[str], typer.Argument(metavar="NAME NAME [NAME [NAME]] [PROMPT]", help="Two to four endpoints.")
+        list[str],
+        typer.Argument(
+            metavar="NAME NAME [NAME [NAME]] [PROMPT]",
+            help="Two to four endpoints.",
+            autocompletion=completion.endpoints,
+        ),
     ],
-    prompt: Annotated[str | None, typer.Option(metavar="NAME", help="A prompt of the configuration's library.")] = None,
+    prompt: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="A prompt of the configuration's library.", autocompletion=completion.prompts
+        ),
+    ] = None,
     prompt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file that holds the prompt.")] = None,
     max_output_tokens: Annotated[int, typer.Option(metavar="N", min=1, help="The cap of every answer.")] = 512,
     heats: Annotated[
@@ -359,12 +415,24 @@ def export(
         str | None, typer.Option(metavar="WHEN", help="The first: 24h or 7d ago, or a time. Default: 24h.")
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="WHEN", help="Where to end; default: now.")] = None,
-    endpoint: Annotated[Repeated, typer.Option(metavar="NAME", help="Only these; may be repeated.")] = None,
-    group: Annotated[Repeated, typer.Option(metavar="NAME", help="Only endpoints of this group.")] = None,
-    provider: Annotated[Repeated, typer.Option(metavar="NAME", help="Only those of this provider.")] = None,
-    vantage: Annotated[Repeated, typer.Option(metavar="NAME", help="Only what was recorded there.")] = None,
-    connection: Annotated[Repeated, typer.Option(metavar="KIND", help="Only warm or cold ones.")] = None,
-    outcome: Annotated[Repeated, typer.Option(metavar="WORD", help="Only those that ended so.")] = None,
+    endpoint: Annotated[
+        Repeated, typer.Option(metavar="NAME", help="Only these; may be repeated.", autocompletion=completion.endpoints)
+    ] = None,
+    group: Annotated[
+        Repeated, typer.Option(metavar="NAME", help="Only endpoints of this group.", autocompletion=completion.groups)
+    ] = None,
+    provider: Annotated[
+        Repeated, typer.Option(metavar="NAME", help="Only those of this provider.", autocompletion=completion.providers)
+    ] = None,
+    vantage: Annotated[
+        Repeated, typer.Option(metavar="NAME", help="Only what was recorded there.", autocompletion=completion.vantages)
+    ] = None,
+    connection: Annotated[
+        Repeated, typer.Option(metavar="KIND", help="Only warm or cold ones.", autocompletion=completion.connections)
+    ] = None,
+    outcome: Annotated[
+        Repeated, typer.Option(metavar="WORD", help="Only those that ended so.", autocompletion=completion.outcomes)
+    ] = None,
     rollup: Annotated[
         Literal["minute", "hour", "day", "month"] | None, typer.Option(help="Counts and quantiles of each, no samples.")
     ] = None,
@@ -415,7 +483,12 @@ def _usage_errors() -> Iterator[None]:
         raise typer.BadParameter(str(error)) from error
 
 
-KeyName = Annotated[str, typer.Argument(metavar="NAME", help="As its environment variable, such as OPENAI_API_KEY.")]
+KeyName = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="As its environment variable, such as OPENAI_API_KEY.", autocompletion=completion.keys
+    ),
+]
 
 
 @keys_app.command("set")

@@ -25,7 +25,16 @@ class _Mistake(Protocol):
 
 
 class Command(TyperCommand):
-    """A command whose help ends with examples."""
+    """A command whose help ends with examples, and whose options are completed with those of the whole command line."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its parameters; while a shell completes a line, also the options that every command takes."""
+        own = super().get_params(ctx)
+        if not ctx.resilient_parsing or ctx.parent is None:
+            return own
+        names = {one.name for one in own}
+        of_all = ctx.find_root().command.params
+        return [*own, *(one for one in of_all if one.param_type_name == "option" and one.name not in names)]
 
     def get_help(self, ctx: Any) -> str:
         """The text of ``--help``."""
@@ -110,8 +119,10 @@ def options_first(group: TyperGroup, ctx: Any, args: Sequence[str]) -> list[str]
         options, target = (of_all, front) if name in of_all and (command is group or name not in own) else (own, rest)
         target.append(word)
         if options.get(name) and name == word:
-            if not words and target is front and not ctx.resilient_parsing:
-                ctx.fail(f"Option '{name}' requires an argument.")
+            if not words and target is front:
+                if not ctx.resilient_parsing:
+                    ctx.fail(f"Option '{name}' requires an argument.")
+                rest.append(front.pop())  # its value is being typed, and completed where it stands
             target += words[:1]
             del words[:1]
     return [*front, *rest, *words]

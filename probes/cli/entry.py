@@ -12,6 +12,15 @@ _STREAMS: Final = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 """The names in `sys` of the file descriptors 0, 1 and 2, and how each is opened."""
 
 
+_ASKED_BY_A_SHELL: Final = "_INFTOP_COMPLETE"
+"""The variable of the environment by which a shell asks for completions; it runs ``inftop`` without any words."""
+
+
+def asked_for_completions() -> bool:
+    """Whether a shell asks what could stand next on a command line, in place of a person who runs one."""
+    return bool(os.environ.get(_ASKED_BY_A_SHELL))
+
+
 def run(command: Callable[[], None]) -> None:
     """Run a command with usable standard streams; Ctrl+C ends it without a traceback, however early it comes."""
     try:

@@ -47,7 +47,7 @@ class HelpPage:
 def help_page(command: Any, ctx: Any) -> HelpPage:
     """The help of a command, made of what its function declares and of `probes.cli.contents`."""
     words = _words(ctx)
-    params = [one for one in command.get_params(ctx) if not one.hidden]
+    params = [one for one in (*command.params, command.get_help_option(ctx)) if one is not None and not one.hidden]
     arguments = [one for one in params if one.param_type_name == "argument"]
     options = [one.get_help_record(ctx) for one in params if one.param_type_name == "option"]
     sections = [

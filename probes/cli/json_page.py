@@ -85,11 +85,8 @@ def _inside(field: Mapping[str, Any], place: str, sample: Mapping[str, Any]) -> 
 
 def _type(field: Mapping[str, Any]) -> str:
     if "enum" in field:
-        return (
-            " or ".join("null" if one is None else f'"{one}"' for one in field["enum"])
-            if len(field["enum"]) < 5
-            else "text"
-        )
+        words = ["null" if one is None else f'"{one}"' for one in field["enum"]]
+        return " or ".join(words) if len(words) <= _LISTED else "text"
     if "const" in field:
         return f'"{field["const"]}"'
     if "anyOf" in field:

@@ -5,11 +5,14 @@ from typing import Annotated, Literal
 
 import typer
 
+from probes.cli import completion
 from probes.cli.command_line import CommandLine
 
 races_app = CommandLine(invoke_without_command=True)
 
-Number = Annotated[int, typer.Argument(metavar="ID", help="Its number, as inftop races lists it.")]
+Number = Annotated[
+    int, typer.Argument(metavar="ID", help="Its number, as inftop races lists it.", autocompletion=completion.races)
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
+from probes.cli import completion
 from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode
 
@@ -88,7 +89,10 @@ def edit(ctx: typer.Context) -> None:
 
 
 @setup_app.command()
-def remove(ctx: typer.Context, names: Annotated[list[str], typer.Argument(metavar="NAME", help="Endpoints.")]) -> None:
+def remove(
+    ctx: typer.Context,
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="Endpoints.", autocompletion=completion.endpoints)],
+) -> None:
     """Take endpoints out of the configuration.
 
     What was recorded of them stays in the history. Exit code 1 where there is none of that name.

@@ -1,0 +1,136 @@
+"""What the shell completes: names of endpoints, groups, providers, keys, prompts and races, and fixed words.
+
+Nothing here ever raises or prints: a shell would show it between the words that are being typed. A name is offered
+only where no shell gives any of its characters a meaning: completion scripts evaluate what they are given.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+if TYPE_CHECKING:
+    from probes.config.load import Config
+
+Completer = Callable[[typer.Context], list[str]]
+
+_HARMLESS: Final = re.compile(r"[\w./:@+,=%-]+")
+
+_RACES: Final = 50
+"""Races that are offered at most, the newest first."""
+
+
+def _completer(find: Callable[[typer.Context], Iterable[object]]) -> Completer:
+    def complete(ctx: typer.Context) -> list[str]:
+        try:
+            return [name for name in dict.fromkeys(map(str, find(ctx))) if _HARMLESS.fullmatch(name)]
+        except BaseException:
+            return []
+
+    complete.__doc__ = find.__doc__
+    return complete
+
+
+def _config(ctx: typer.Context) -> "Config":
+    from pathlib import Path
+
+    from probes.config.file import find_config
+    from probes.config.load import load
+
+    given = ctx.find_root().params.get("config")
+    return load(find_config(Path(given) if given else None))
+
+
+@_completer
+def endpoints(ctx: typer.Context) -> Iterable[str]:
+    """The endpoints of the configuration."""
+    return [one.name for one in _config(ctx).endpoints]
+
+
+@_completer
+def groups(ctx: typer.Context) -> Iterable[str]:
+    """The groups of its endpoints."""
+    return [one.group or one.model for one in _config(ctx).endpoints if one.enabled]
+
+
+@_completer
+def prompts(ctx: typer.Context) -> Iterable[str]:
+    """The prompts to race on."""
+    from probes.config.load import race_prompts
+
+    return [one.name for one in race_prompts(_config(ctx))]
+
+
+@_completer
+def vantages(ctx: typer.Context) -> Iterable[str]:
+    """The place that the configuration records as."""
+    return [_config(ctx).vantage]
+
+
+@_completer
+def providers(_: typer.Context) -> Iterable[str]:
+    """Every provider that is known."""
+    from probes.config.presets import presets
+
+    return presets()
+
+
+@_completer
+def dialects(_: typer.Context) -> Iterable[str]:
+    """Every wire format."""
+    from probes.config.presets import dialects
+
+    return dialects()
+
+
+@_completer
+def keys(ctx: typer.Context) -> Iterable[str]:
+    """The names of the keys of the configuration, then of every provider."""
+    from probes.config.presets import presets
+
+    own: list[str] = []
+    try:
+        own = [name for one in _config(ctx).endpoints for name in one.key_names]
+    except Exception:
+        own = []
+    return [*own, *(name for one in presets().values() for name in one.keys)]
+
+
+@_completer
+def races(ctx: typer.Context) -> Iterable[int]:
+    """The numbers of the newest races that are kept."""
+    from probes.store.location import default_url
+    from probes.store.races import list_races
+
+    return [one.number for one in list_races(_config(ctx).store_url or default_url(), _RACES)]
+
+
+@_completer
+def outcomes(_: typer.Context) -> Iterable[str]:
+    """How a probe can end."""
+    from probes.outcome import Outcome
+
+    return [one.value for one in Outcome]
+
+
+@_completer
+def connections(_: typer.Context) -> Iterable[str]:
+    """The kinds of connection of a sample."""
+    return ("warm", "cold")
+
+
+@_completer
+def windows(_: typer.Context) -> Iterable[str]:
+    """How far back to look."""
+    from probes.config.screen import CHOICES
+
+    return CHOICES["window"]
+
+
+@_completer
+def themes(_: typer.Context) -> Iterable[str]:
+    """The themes of the screen."""
+    from probes.config.screen import THEMES
+
+    return THEMES
