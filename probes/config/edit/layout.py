@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 _TOKEN: Final = re.compile(
@@ -23,6 +24,8 @@ _TOKEN: Final = re.compile(
     r"""|[^\s"'#\[\]{}=,]+""",
     re.DOTALL,
 )
+
+_BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 Path = tuple[str, ...]
 """The keys from the top of a text down to a table or a value."""
@@ -69,7 +72,8 @@ class _Token(NamedTuple):
     """How many brackets are open around it; of a bracket itself, how many are around what it holds."""
 
 
-def sections(text: str) -> list[Section]:
+@lru_cache(maxsize=8)
+def sections(text: str) -> tuple[Section, ...]:
     """The sections of a text in their order; the first is what stands above all headers."""
     found: list[tuple[Path, bool, Span, list[Entry]]] = [((), False, Span(0, 0), [])]
     for lines, tokens in _statements(text):
@@ -80,8 +84,9 @@ def sections(text: str) -> list[Section]:
             equals = next(place for place, one in enumerate(tokens) if one.text == "=")
             key = text[lines.start : tokens[equals].span.start]
             value = Span(tokens[equals + 1].span.start, tokens[-1].span.end)
-            found[-1][3].append(Entry(_path(tomllib.loads(f"{key}= 0")), lines, value))
-    return [Section(path, opens, header, tuple(entries)) for path, opens, header, entries in found]
+            path = (bare,) if _BARE_KEY.fullmatch(bare := key.strip()) else _path(tomllib.loads(f"{key}= 0"))
+            found[-1][3].append(Entry(path, lines, value))
+    return tuple(Section(path, opens, header, tuple(entries)) for path, opens, header, entries in found)
 
 
 def elements(text: str, array: Span) -> list[Span]:
