@@ -8,6 +8,7 @@ what went in, and it can be shown and stored. `tests/test_parsers.py` tries them
 import json
 import math
 import tempfile
+import tomllib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,9 @@ from typing import Any
 
 from msgspec.structs import astuple
 
+from probes.config.edit.endpoints import with_changes, with_endpoints, without_endpoint
+from probes.config.imports.litellm import litellm_candidates
+from probes.config.imports.llm import llm_candidates, llm_keys
 from probes.config.load import load
 from probes.config.presets import dialects
 from probes.config_error import ConfigError
@@ -189,6 +193,36 @@ def configuration(data: bytes) -> None:
         assert all(str(path) in one and len(one) < 2000 for one in problems), problems
 
 
+def edits(data: bytes) -> None:
+    """Edits of any TOML with endpoints come to what was asked for, and leave all else as it was."""
+    try:
+        text = data.decode()
+        held = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return
+    endpoints = held.get("endpoint", [])
+    if not isinstance(endpoints, list) or not all(isinstance(one, dict) for one in endpoints):
+        return
+
+    def comes_to(new: str, *expected: dict[str, Any]) -> None:
+        rest = {"endpoint": list(expected)} if expected or "endpoint" in tomllib.loads(new) else {}
+        assert _sorted(tomllib.loads(new)) == _sorted({**{k: v for k, v in held.items() if k != "endpoint"}, **rest})
+
+    comes_to(with_endpoints(text, [{"name": "new"}]), *endpoints, {"name": "new"})
+    names = [one.get("name") for one in endpoints]
+    for place, one in enumerate(endpoints):
+        if isinstance(names[place], str) and names.index(names[place]) == place:
+            before, after = endpoints[:place], endpoints[place + 1 :]
+            comes_to(without_endpoint(text, names[place]), *before, *after)
+            for changes in ({"price": {"input": 1, "a b": {"c": "d"}}}, dict.fromkeys(one), dict.fromkeys(one, 7)):
+                changed = {key: value for key, value in {**one, **changes}.items() if value is not None}
+                comes_to(with_changes(text, names[place], changes), *before, changed, *after)
+
+
+def _sorted(values: dict[str, Any]) -> str:
+    return json.dumps(values, sort_keys=True, default=repr)
+
+
 def journal(data: bytes) -> None:
     """A journal's file gives the samples that can be read, and none of what cannot."""
     with tempfile.TemporaryDirectory() as folder:
@@ -216,6 +250,9 @@ PARSERS: dict[str, Callable[[bytes], None]] = {
     "bucket": bucket,
     "texts": texts,
     "configuration": configuration,
+    "edits": edits,
+    "LiteLLM": partial(only_value_errors, lambda data: litellm_candidates(data.decode(), {})),
+    "llm": partial(only_value_errors, lambda data: llm_candidates(data.decode(), llm_keys(data.decode()))),
     "journal": journal,
     "feed": partial(only_value_errors, decode),
     "recording": partial(only_value_errors, recording.decode),
@@ -227,6 +264,12 @@ _ERROR = (
 _CONFIG = b"""[store]\nraw = "30d"\n[probe]\ninterval = "5s"\ntimeout = { connect = "5s" }\n[budget]\nusd_per_day = 2.0
 [[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\nprice = { input = 0.1, output = 1 }\nbody = { a = [1, {}] }
 [[endpoint]]\nname = "b"\ndialect = "ollama"\nbase_url = "http://localhost:1"\nkey = "none"\nmodel = "m"\n"""
+_TABLES = b"""[[endpoint]] # a\nname = "a"\na.b = 1 # b\n[endpoint.price]\ninput = 1\n[budget]
+[[endpoint.messages]]\nc = 1
+[["endpoint"]]\n name = 'b' \n text = \"\"\"\n[[endpoint]]\n\"\"\"\n[x.endpoint]\n"""
+_LITELLM = b"""model_list:
+- {model_name: a, litellm_params: {model: groq/m, api_key: os.environ/A, api_base: "http://h/v1"}}
+- {model_name: b, litellm_params: {model: azure/m, api_base: "http://h", api_version: "1", extra_headers: {a: b}}}\n"""
 _HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX: y\r\n\r\n"
 _LIMITS = (
     b"x-ratelimit-limit-requests: 1000\nx-ratelimit-remaining-tokens-minute: 5\nx-ratelimit-reset-tokens: 1m26.4s\n"
@@ -249,6 +292,12 @@ def seeds(name: str) -> list[bytes]:
         "bucket": [b"input tokens/minute=17997/18000@7.66"],
         "texts": [b"a \x1b[31mred\x1b[0m %67sk_ *** " + KEY.reveal().encode()[3:15]],
         "configuration": [_CONFIG],
+        "edits": [_CONFIG, b'endpoint = [ # a\n{name = "a", price.x = 1}, # b\n {name = "b"} ]\n', _TABLES],
+        "LiteLLM": [_LITELLM],
+        "llm": [
+            b'{"openai": "sk-x", "a b": "c"}',
+            b'[{"model_id": "m", "api_base": "http://h", "headers": {"a": "b"}}]',
+        ],
         "feed": [b'{"type": "command", "do": "pause", "endpoint": null}'],
         "recording": [recording.encode(recording.Recording(1, 2, ()))],
     }

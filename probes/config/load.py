@@ -51,11 +51,7 @@ class Config:
 def load(file: ConfigFile | Path) -> Config:
     """The configuration of a file; a bare path is one that a person named. Raises ConfigError with all problems."""
     file = file if isinstance(file, ConfigFile) else ConfigFile(file)
-    try:
-        values, text, status = parse(file.path)
-    except ConfigError as error:
-        why = why_this_file(file)
-        raise ConfigError((*error.problems, *([Problem("", "", why)] if why else []))) from None
+    values, text, status = parse(file.path, why_this_file(file))
     if file.found == "shipped":
         values = at_base_urls_of(os.environ, values)
     return _resolved(file.path, values, text, why_no_commands(file, status))

@@ -27,8 +27,8 @@ class Parsed(NamedTuple):
     status: os.stat_result
 
 
-def parse(path: Path) -> Parsed:
-    """The TOML of a file. Raises ConfigError where it cannot be read or is not TOML."""
+def parse(path: Path, why_this_file: str = "") -> Parsed:
+    """The TOML of a file. Raises ConfigError where it cannot be read, which says ``why_this_file``, or is not TOML."""
     try:
         read = read_small_file(path)
     except ValueError as error:
@@ -37,7 +37,8 @@ def parse(path: Path) -> Parsed:
         what = why_unreadable(path, error)
     else:
         return Parsed(parse_text(read.text, path), read.text, read.status)
-    raise ConfigError((Problem(str(path), "", what),))
+    problems = (Problem(str(path), "", what), *([Problem("", "", why_this_file)] if why_this_file else []))
+    raise ConfigError(problems)
 
 
 def parse_text(text: str, path: Path) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def test_edit_says_what_is_wrong_and_ends_with_2(run, path, editor):
     editor("intervall = 5\n", status=3)
     code, _, err = run("--config", str(path), "edit")
     assert code == 2
-    assert f"{path}: endpoint[2] \"b\": unknown key 'intervall'" in err
+    assert f"{path}:11: endpoint[2] \"b\": unknown key 'intervall'" in err
     assert "ended with status 3" in err
     editor("[[[\n")
     code, _, err = run("--config", str(path), "edit")

@@ -8,13 +8,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import typer
 
+from probes.config.changes import problem_line
 from probes.config.edit.file import open_for_edit, save
-from probes.config.file import ConfigFile, find_config
+from probes.config.file import ConfigFile, find_config, read_small_text
 from probes.config.first_start import first_endpoints
 from probes.config.load import load
 from probes.config_error import ConfigError, Problem
@@ -40,7 +42,7 @@ def edit(config: Path | None) -> bool:
         try:
             endpoints = load(file).endpoints
         except ConfigError as error:
-            _say(str(error))
+            _say("\n".join(_with_line(one, file.path) for one in error.problems))
             if _is_interactive() and typer.confirm("Edit it again?", default=True, err=True):
                 continue
             return False
@@ -74,6 +76,17 @@ def _own(file: ConfigFile) -> ConfigFile:
     save(editable, editable.text)
     _say(f"{editable.path}: begun with what was watched of the shipped configuration")
     return editable.file
+
+
+def _with_line(problem: Problem, path: Path) -> str:
+    """A problem of the file, with the line it is about where that is known."""
+    try:
+        number = problem_line(problem, read_small_text(path))
+    except (OSError, ValueError):
+        number = None
+    if number is None or problem.what.startswith("line "):
+        return str(problem)
+    return str(replace(problem, file=f"{problem.file}:{number}"))
 
 
 def _run(command: list[str], path: Path) -> None:
