@@ -1,25 +1,33 @@
-"""Make docs/dashboard.svg, wall.svg, race.svg and year.svg: the real screens, drawn by Textual itself.
+"""Make the pictures of the documents: the real screens, drawn by Textual itself.
 
 The dashboard and the wall are of a made-up hour (`tests.bench.hour`), the race is one of the demo, and the year is made
-up too (`tests.bench.year`).
+up too (`tests.bench.year`). ``inftop`` moves: a race of the demo again in slow motion, then that hour's dashboard while
+one endpoint fails and comes back (`tests.bench.film`).
 
-PYTHONPATH=. python docs/picture.py dashboard
-PYTHONPATH=. python docs/picture.py wall
-PYTHONPATH=. python docs/picture.py race
-PYTHONPATH=. python docs/picture.py year
+PYTHONPATH=. python docs/picture.py inftop                # into a temporary file, whose name is printed
+PYTHONPATH=. python docs/picture.py race --output r.svg
+PYTHONPATH=. python docs/picture.py dashboard --in-place  # over docs/dashboard.svg
 """
 
+import argparse
 import asyncio
 import os
 import re
 import sys
 import tempfile
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
+from textual.pilot import Pilot
 
 from probes.config.file import find_config
 from probes.config.load import load, race_prompts
 from probes.race.request import RaceRequest
+from tests.bench.film import Picture, Run, film, row_of
 from tests.bench.hour import NOW, hour
 from tests.bench.year import fill_year
 from tui.app import InftopApp
@@ -28,12 +36,27 @@ from tui.race.screen import RaceScreen
 from tui.sources.attached import FollowingSource
 from tui.sources.child import ChildEngine
 from tui.sources.own_process import engine_argv, engine_environment
-from tui.sources.source import LiveSource, ScriptedSource
+from tui.sources.source import Deliver, LiveSource, ScriptedSource
 from tui.sources.viewer import ReadOnlySource
 from tui.state.view_options import ScreenOptions, ViewOptions
 from tui.time.period import LENGTHS, Period
 
 SIZE = (150, 48)
+MOVING = (104, 30)
+"""Columns and rows of the picture that moves; its characters are read at a README's width."""
+
+INK, GROUND, CAPTION = "#d6dbe3", "#0f1318", "#97a3b3"
+"""Of the dark theme."""
+
+RACE_CAPTION = "inftop race --demo: simulated providers, in slow motion"
+HOUR_CAPTION = "inftop: eight minutes of a made-up hour, fast"
+
+REPLAY_STEP_S = 0.18
+FROM_MIN, UNTIL_MIN = 42.0, 33.5
+"""Minutes before the end of the hour between which it is played."""
+
+STEP_S, LAST_S = 0.3, 3.0
+"""How long (s) a picture of the hour is shown, 20 s of it; and the last one of each half."""
 
 
 LANES = tuple(f"{provider}/gpt-oss-120b" for provider in ("cerebras", "groq", "fireworks", "vllm"))
@@ -69,13 +92,20 @@ async def wall() -> str:
 
 async def race() -> str:
     """A race that is over, and kept."""
+    async with raced(SIZE, HEATS) as pilot:
+        await pilot.pause(1.0)
+        return drawn(pilot.app, "inftop race --demo")
+
+
+@asynccontextmanager
+async def raced(size: tuple[int, int], heats: int) -> AsyncIterator[Pilot[None]]:
+    """The race view once a race of the demo is over and kept."""
     [prompt, *_] = race_prompts(load(find_config(None)))
-    app = demo("--races", race=RaceRequest(LANES, prompt.text, prompt.name, heats=HEATS))
-    async with app.run_test(size=SIZE) as pilot:
+    app = demo("--races", race=RaceRequest(LANES, prompt.text, prompt.name, heats=heats))
+    async with app.run_test(size=size) as pilot:
         while not (isinstance(app.screen, RaceScreen) and app.screen.model.news and app.screen.model.news.number):
             await pilot.pause(0.1)
-        await pilot.pause(1.0)
-        return drawn(app, "inftop race --demo")
+        yield pilot
 
 
 async def year() -> str:
@@ -96,6 +126,91 @@ async def year() -> str:
             return drawn(app, "inftop --attach year.db · a simulated year")
 
 
+# the one that moves
+
+
+async def inftop(still: int | None = None) -> str:
+    """A race in slow motion, then a dashboard with an outage; or one picture of it."""
+    pictures = [*await replayed(), *await outage()]
+    return film(pictures, MOVING[0], "inftop: a race in slow motion, then an endpoint that fails", GROUND, still=still)
+
+
+async def replayed() -> list[Picture]:
+    """The first heat of a race of the demo again, as its replay shows it, and the result of all heats."""
+    async with raced(MOVING, HEATS) as pilot:
+        await pilot.press("r")
+        found: list[Picture] = []
+        replay = pilot.app.screen.model.replay
+        while not replay.is_over:
+            began = time.monotonic()
+            found.append(taken(pilot.app, 0.0, RACE_CAPTION))
+            await pilot.pause(REPLAY_STEP_S)
+            found[-1] = replace(found[-1], seconds=time.monotonic() - began)
+        await pilot.press("escape")
+        await pilot.pause(0.5)
+        return [*found, taken(pilot.app, LAST_S, RACE_CAPTION)]
+
+
+class Played:
+    """A source that delivers what happens up to an instant, whenever it is told to."""
+
+    def __init__(self) -> None:
+        self.hello, self.frame = hour()
+        self.at = NOW - round(FROM_MIN * 60_000)
+        self.deliver: Deliver | None = None
+        self._delivered = 0
+
+    async def run(self, deliver: Deliver) -> None:
+        """Deliver all that was before; what comes later comes by `play`."""
+        self.deliver = deliver
+        deliver(self.hello)
+        self.play(self.at)
+        await asyncio.Event().wait()
+
+    def play(self, at: int) -> None:
+        """Go on to this instant."""
+        self.at = at
+        new = [one for one in self.frame.samples[self._delivered :] if one.started_at <= at]
+        self._delivered += len(new)
+        due = [
+            structs.replace(one, next_due=at + 4_000 * n, blocked_until=None, blocked_why=None)
+            for n, one in enumerate(self.frame.monitors, 1)
+        ]
+        engine = structs.replace(self.frame.engine, usd_today=self._delivered / 900, tokens_today=self._delivered * 320)
+        if self.deliver is not None:
+            self.deliver(structs.replace(self.frame, at=at, engine=engine, monitors=tuple(due), samples=tuple(new)))
+
+    def send(self, _: object) -> bool:
+        """It takes no commands."""
+        return False
+
+    async def close(self) -> None:
+        """Nothing was started."""
+
+
+async def outage() -> list[Picture]:
+    """The dashboard while one endpoint of the hour refuses connections and comes back."""
+    source = Played()
+    options = ScreenOptions(ViewOptions(Period(LENGTHS["5 m"])))
+    app = InftopApp(source, now=lambda: source.at, options=options)
+    async with app.run_test(size=MOVING) as pilot:
+        await pilot.pause(1.5)
+        await pilot.press("down", "down", "down")
+        found = []
+        for at in range(source.at, NOW - round(UNTIL_MIN * 60_000), 20_000):
+            source.play(at)
+            await pilot.pause(0.4)
+            found.append(taken(app, STEP_S, HOUR_CAPTION))
+        return [*found[:-1], replace(found[-1], seconds=LAST_S)]
+
+
+def taken(app: InftopApp, seconds: float, caption: str) -> Picture:
+    """What is on the screen now, below a caption."""
+    rows = [row_of(one, INK, GROUND) for one in app.screen._compositor.render_strips()]
+    middle = (MOVING[0] - len(caption)) // 2
+    return Picture(((Run(middle, caption, CAPTION, GROUND, False),), *rows), seconds)
+
+
 def drawn(app: InftopApp, title: str) -> str:
     """What is on the screen, as SVG."""
     picture = app.export_screenshot(title=title)
@@ -103,15 +218,24 @@ def drawn(app: InftopApp, title: str) -> str:
     return re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)  # a picture loads nothing from elsewhere
 
 
-PICTURES = {"dashboard": dashboard, "wall": wall, "race": race, "year": year}
+PICTURES = {"dashboard": dashboard, "wall": wall, "race": race, "year": year, "inftop": inftop}
 
 
 def main() -> None:
-    """Write the picture beside this file."""
-    [which] = sys.argv[1:]
+    """Write a picture where one is told to."""
+    parser = argparse.ArgumentParser(description="Make a picture of the documents.")
+    parser.add_argument("which", choices=PICTURES)
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--output", type=Path, help="the file to write; default: a new temporary one")
+    where.add_argument("--in-place", action="store_true", help="write over the one that the documents show")
+    chosen = parser.parse_args()
     os.environ["TZ"] = "UTC"
     time.tzset()
-    Path(__file__).with_name(f"{which}.svg").write_text(asyncio.run(PICTURES[which]()), encoding="utf-8")
+    picture = asyncio.run(PICTURES[chosen.which]())
+    beside = Path(__file__).with_name(f"{chosen.which}.svg")
+    path = chosen.output or (beside if chosen.in_place else Path(tempfile.mkdtemp(prefix="inftop-")) / beside.name)
+    path.write_text(picture, encoding="utf-8")
+    sys.stdout.write(f"{path}\n")
 
 
 if __name__ == "__main__":

@@ -177,7 +177,7 @@ def _instant(text: str, zone: tzinfo | None) -> int:
     try:
         aware = moment if moment.tzinfo else moment.replace(tzinfo=zone) if zone else moment.astimezone()
         return round(aware.timestamp() * 1000)
-    except (OverflowError, OSError):
+    except (OverflowError, OSError, ValueError):  # beyond the last day that there is; which one, Pythons differ
         raise ValueError(NOT_YET) from None
 
 
