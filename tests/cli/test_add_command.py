@@ -10,6 +10,8 @@ import pytest
 
 from probes.cli.commands import add as add_command
 from probes.config.load import load
+from probes.models.model import ModelList
+from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
@@ -180,6 +182,31 @@ def test_no_is_an_answer(run, users, url, answers):
     assert run("add", url, "fats")[0] == 1
     assert "failed (not_found). Add it all the same?" in asked[-1]
     assert not users.exists()
+
+
+def test_what_was_written_while_a_person_thought_stays(run, url, tmp_path, monkeypatch):
+    path = tmp_path / "c.toml"
+    text = '[[endpoint]]\nname = "{}"\nprovider = "ollama"\nmodel = "m"\n'
+    path.write_text(text.format("a"))
+
+    def confirm(*_: object, **__: object) -> bool:
+        path.write_text(text.format("a") + text.format("b"))
+        return True
+
+    monkeypatch.setattr(add_command, "_is_interactive", lambda: True)
+    monkeypatch.setattr(add_command.typer, "confirm", confirm)
+    assert run("--config", str(path), "add", url, "fast", "--name", "c")[0] == 0
+    assert watched(path) == ["a", "b", "c"]
+
+
+def test_a_refused_key_says_how_to_put_in_another(run, users, monkeypatch):
+    monkeypatch.setenv("GROQ_API_KEY", KEY)
+    refused = ModelList("groq", "http://h", "openai_chat", 0, Outcome.AUTH, "wrong key")
+    monkeypatch.setattr(add_command, "ask_models", lambda *_, **__: refused)
+    code, _, err = run("add", "groq")
+    assert code == 2
+    assert "its list of models was not to be had: wrong key" in err
+    assert "inftop keys set GROQ_API_KEY puts another in its place" in err
 
 
 def test_llms_models_and_keys_are_taken_over(run, users, url, tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from probes.cli.commands.probe import probe_all
 from probes.cli.output.model_lines import list_lines
 from probes.cli.output.table import print_lines
 from probes.config.edit.endpoints import default_name, with_endpoints
-from probes.config.edit.file import EditableConfig, checked, open_for_edit, save
+from probes.config.edit.file import ChangedMeanwhile, EditableConfig, checked, open_for_edit, save
 from probes.config.endpoints import ProbeSettings, read_endpoint
 from probes.config.file import ConfigFile, find_config
 from probes.config.first_start import names_found, with_keys
@@ -78,7 +78,7 @@ def add(config: Path | None, request: AddRequest) -> bool:
     kept = _tried(endpoints, loaded.vantage) if request.probing else list(endpoints)
     if kept:
         names = {one.name for one in kept}
-        save(editable, with_endpoints(editable.text, [one for one in new if one["name"] in names]))
+        _write(file, editable, [one for one in new if one["name"] in names])
         for endpoint in kept:
             print(f"added {line(endpoint.name)} to {editable.path}")  # noqa: T201
         _say(f"{_count(kept)}: {_cost(kept)}; inftop shows them, inftop check says more")
@@ -97,6 +97,8 @@ def _asked_for(config: Path | None, loaded: Config, request: AddRequest) -> list
         found = ask_models(endpoint, is_address=place.is_address)
         if not found.ok:
             _say(f"its list of models was not to be had: {found.problem}")
+        if found.outcome is Outcome.AUTH and endpoint.keys:
+            _say(f"the key was refused: inftop keys set {endpoint.keys[0]} puts another in its place")
     models = request.models or _only_model(found, place)
     return candidates_at(endpoint, models, found, place.key)
 
@@ -202,6 +204,18 @@ def _identity(endpoint: Endpoint) -> tuple[Any, ...]:
     """What makes two endpoints the same thing to watch."""
     place = endpoint.address, endpoint.path, endpoint.dialect, endpoint.keys
     return (*place, endpoint.model, repr(sorted(endpoint.body.items())))
+
+
+def _write(file: ConfigFile, editable: EditableConfig, new: Sequence[dict[str, Any]]) -> None:
+    """Add endpoints to the file; once more to what it has become where it was changed while they were tried.
+
+    Raises ConfigError, ChangedMeanwhile and OSError.
+    """
+    try:
+        save(editable, with_endpoints(editable.text, new))
+    except ChangedMeanwhile:
+        changed = open_for_edit(file)
+        save(changed, with_endpoints(changed.text, new))
 
 
 def _begun(editable: EditableConfig, candidates: Sequence[Candidate]) -> bool:
