@@ -54,6 +54,7 @@ def restart_needed(running: Config, newest: Config) -> tuple[str, ...]:
     pairs = (
         ("[store] url", running.store_url, newest.store_url),
         ("[store] vantage", running.vantage, newest.vantage),
+        ("[control] models", running.models_every, newest.models_every),
         ("[store] retention", running.retention, newest.retention),
     )
     return tuple(name for name, old, new in pairs if old != new)

@@ -28,13 +28,19 @@ DEFAULT_VANTAGE: Final = "local"
 """The vantage of a configuration that names none."""
 
 
+MODELS_EVERY_S: Final[float | None] = 86_400.0
+LEAST_MODELS_EVERY_S: Final = 3_600.0
+"""Seconds from one request for a provider's list of models to the next: where nothing is said, and at least."""
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """One configuration, everything resolved: preset ← ``[probe]`` defaults ← an endpoint's own values.
 
     ``store_url`` is None where the default store is meant; it may hold a password. ``vantage`` names the place that
     is recorded from. ``endpoints`` has the disabled ones too, in the file's order. ``screen`` holds what the file fixes
-    of how the screen looks.
+    of how the screen looks. ``models_every`` is how often (s) providers are asked for their lists of models, None:
+    never.
     """
 
     path: Path
@@ -46,6 +52,7 @@ class Config:
     retention: Retention = retention.DEFAULT_RETENTION
     vantage: str = DEFAULT_VANTAGE
     screen: Mapping[Option, FixedOption] = field(default_factory=dict)
+    models_every: float | None = MODELS_EVERY_S
 
 
 def load(file: ConfigFile | Path) -> Config:
@@ -73,7 +80,9 @@ def _resolved(path: Path, values: dict[str, Any], text: str, no_commands: str | 
     store_url, vantage, stored_for = _store(top.table("store"))
     budget = _budget(top.table("budget"))
     settings = _settings(top.table("probe"))
-    reachability_plan = _reachability_plan(top.table("control"), settings.route)
+    control = top.table("control")
+    models_every = control.read("models", checks.or_off(checks.duration(LEAST_MODELS_EVERY_S)), MODELS_EVERY_S)
+    reachability_plan = _reachability_plan(control, settings.route)
     prompts = _prompts(top.table("race"), problems, name)
     screen = read_screen(top.table("screen"), path, text)
     endpoints = []
@@ -98,6 +107,7 @@ def _resolved(path: Path, values: dict[str, Any], text: str, no_commands: str | 
         retention=stored_for,
         vantage=vantage,
         screen=screen,
+        models_every=models_every,
     )
 
 

@@ -64,6 +64,7 @@ class EndpointMonitor:
         self._next_due: float | None = None
         self._newest: Sample | None = None
         self._is_retired = False
+        self._unlisted_since: int | None = None
         self._task: asyncio.Task[ProbeResult | KeyMissing] | None = None
 
     @property
@@ -78,6 +79,7 @@ class EndpointMonitor:
             blocked_until=_ms(self._backoff_end()),
             blocked_why=self._blocked_why if self._is_blocked() else None,
             failing=self._is_blocked() and self._failing,
+            unlisted_since=self._unlisted_since,
         )
 
     def set_next_due(self, due: float) -> None:
@@ -107,6 +109,11 @@ class EndpointMonitor:
     def pause(self, paused: bool) -> None:
         """Skip due times from now on, or (False) probe at them again, as a person commands."""
         self._paused = paused
+        self._report_status()
+
+    def note_unlisted(self, since: int | None) -> None:
+        """Show that the provider lists the model no more, since then (ms since the epoch), or (None) that it does."""
+        self._unlisted_since = since
         self._report_status()
 
     def suspend(self, why: str | None) -> None:

@@ -23,6 +23,7 @@ from probes.endpoint import Endpoint
 from probes.engine.descriptors import raise_limit, shortage
 from probes.engine.engine import Engine
 from probes.engine.key_finder import KeyFinder
+from probes.engine.model_watch import ModelWatch
 from probes.engine.race.lanes import as_lane
 from probes.feed.messages import EndpointFacts, Hello
 from probes.figures.buffering import ANSWERS
@@ -31,6 +32,7 @@ from probes.sample import Sample
 from probes.simulator.child import simulator_process
 from probes.store.holder import StoreHeld
 from probes.store.location import default_url, is_postgres, path_of
+from probes.store.models import ModelHistory
 from probes.store.problem import StoreProblem
 from probes.store.races import race_samples
 from probes.store.read.reader import StoreReader
@@ -66,6 +68,7 @@ class Plan:
     reachability_plan: ReachabilityPlan = DEFAULT_PLAN
     retention: Retention = FOREVER
     vantage: str = DEFAULT_VANTAGE
+    models_every: float | None = None
     config: Config | None = None
 
     @classmethod
@@ -78,6 +81,7 @@ class Plan:
             reachability_plan=config.reachability_plan,
             retention=config.retention,
             vantage=config.vantage,
+            models_every=config.models_every,
             config=config,
         )
 
@@ -149,8 +153,9 @@ async def open_engine(
     async with holding if watching else contextlib.nullcontext() as claim:
         ledger, recent = await asyncio.to_thread(read_history, plan)
         writer = _writer(plan, claim, on_lost) if watching else None
+        model_watch = None
         try:
-            yield Engine(
+            engine = Engine(
                 plan.endpoints if watching else (),
                 ledger,
                 store=writer,
@@ -160,7 +165,13 @@ async def open_engine(
                 tls=tls,
                 reachability_plan=plan.reachability_plan,
             )
+            if watching and plan.models_every is not None:
+                watch = _model_watch(engine, plan, plan.models_every, tls)
+                model_watch = asyncio.create_task(watch.run(), name="lists of models")
+            yield engine
         finally:
+            if model_watch is not None:
+                model_watch.cancel()
             if writer is not None:
                 await writer.close(DRAIN_S)
 
@@ -171,6 +182,19 @@ def warn_of(endpoints: Sequence[Endpoint]) -> None:
         log.warning("%s", why)
     for note in ignored_notes([(endpoint.route, endpoint.base_url) for endpoint in endpoints if endpoint.enabled]):
         log.warning("%s", note)
+
+
+def _model_watch(engine: Engine, plan: Plan, every_s: float, tls: ssl.SSLContext | None) -> ModelWatch:
+    """What asks for the lists of models of what the engine watches, while any host can be reached."""
+
+    def online() -> bool:
+        checks = engine.status.checks
+        return not checks or any(one.ok for one in checks)
+
+    history = ModelHistory(plan.store_url, plan.vantage)
+    return ModelWatch(
+        lambda: engine.monitors.values(), history, engine.find_credentials, every_s=every_s, online=online, tls=tls
+    )
 
 
 def _writer(plan: Plan, claim: Claim | None, on_lost: Callable[[StoreHeld], None]) -> Writer:

@@ -67,6 +67,7 @@ class MonitorStatus(Struct, frozen=True, forbid_unknown_fields=True):
     """One endpoint's schedule at one instant; instants are milliseconds since the epoch.
 
     ``failing``: it is blocked for a failure (it flooded us, or is overloaded and asked us to wait), not by a limiter.
+    ``unlisted_since``: when its model vanished from the provider's list of models; None where it did not.
     """
 
     endpoint: str
@@ -77,6 +78,7 @@ class MonitorStatus(Struct, frozen=True, forbid_unknown_fields=True):
     blocked_until: int | None = None
     blocked_why: str | None = None
     failing: bool = False
+    unlisted_since: int | None = None
 
 
 class EndpointFacts(Struct, frozen=True, forbid_unknown_fields=True):

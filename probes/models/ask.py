@@ -64,7 +64,7 @@ async def ask(
     ``limit_s`` bounds the answer; opening the connection may take as long as for a probe, but no longer than that.
     """
     asked_at = time.time_ns() // 1_000_000
-    nothing = ModelList(endpoint.provider or None, endpoint.address, endpoint.dialect, asked_at)
+    nothing = ModelList(endpoint.provider or None, over_http(endpoint).address, endpoint.dialect, asked_at)
     if path is None:
         return replace(nothing, outcome=Outcome.NOT_FOUND, problem="the provider has no list of models at its address")
     try:

@@ -65,10 +65,11 @@ def compare(
 ) -> Comparison:
     """Compare a list with the models that are ``known``, of which the list before lacked those that are ``missing``.
 
-    Of a list that was not read to its end nothing is missing.
+    Of a list that was not read to its end nothing is missing, nor of an empty one after more than `FEW` models.
     """
     before, now = _by_id(known), _by_id(listed)
-    lacked = {one for one in before if one not in now} if complete else set()
+    tells = complete and (bool(now) or len(before) <= FEW)
+    lacked = {one for one in before if one not in now} if tells else set()
     gone = sorted(lacked.intersection(missing))
     found = [Change(one, "vanished") for one in gone]
     found += [Change(one, "appeared") for one in now if one not in before]

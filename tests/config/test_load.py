@@ -476,17 +476,24 @@ def test_controls_are_on_without_a_reference_and_as_the_file_says(write):
     assert load(write('[control]\nevery = "off"' + ENDPOINT)).reachability_plan == ReachabilityPlan(None, None)
 
 
+def test_lists_of_models_are_asked_for_once_a_day_or_as_the_file_says(write):
+    tables = ("", '[control]\nmodels = "12h"', '[control]\nmodels = "off"')
+    every = [load(write(table + ENDPOINT)).models_every for table in tables]
+    assert every == [86_400.0, 43_200.0, None]
+
+
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
         ('every = "10s"', "control.every: must be 60 s or more, not '10s'; \"off\" is none"),
         ("every = false", 'control.every: must be a duration or a number of seconds, not true or false; "off" is none'),
         ('every = "of"', 'control.every: \'of\' is not a duration; write it like "10s", "5m" or "1h"; "off" is none'),
+        ('models = "10m"', "control.models: must be 3600 s or more, not '10m'; \"off\" is none"),
         ('every = "off"\nreference = "https://h"', 'control.reference: is never looked at with every = "off"'),
         (
             'refrence = "https://h"',
             "unknown key 'control.refrence'; did you mean 'control.reference'? allowed: "
-            "control.every, control.reference",
+            "control.every, control.models, control.reference",
         ),
         *(
             (

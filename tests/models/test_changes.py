@@ -38,7 +38,12 @@ def test_an_error_page_that_lasts_for_minutes_has_nothing_vanish():
     assert (found.changes, len(found.models), len(found.missing)) == ((), 300, 299)
     assert recheck_s(300, 299, DAY_S) == DAY_S
     assert compare(found.models, known, found.missing).changes == ()
-    assert compare(known, ()).changes == ()
+    empty = compare(known, (), map(str, range(300)))
+    assert (empty.changes, empty.models) == ((), tuple(sorted(known, key=lambda one: one.id)))
+
+
+def test_the_only_model_of_ones_own_server_can_vanish():
+    assert compare(of("a"), (), {"a"}).changes == (Change("a", "vanished"),)
 
 
 def test_a_few_missing_models_are_asked_for_again_soon():

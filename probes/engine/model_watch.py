@@ -1,0 +1,194 @@
+"""Asks the providers of watched endpoints for their lists of models once a day, and stores what changed in them."""
+
+import asyncio
+import logging
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from typing import Final, Protocol
+
+from probes.config.model_sources import ModelSource, source_of, sources_of
+from probes.endpoint import Endpoint
+from probes.feed.messages import MonitorStatus
+from probes.keys.secret import KeyMissing
+from probes.models.ask import ask, over_http
+from probes.models.changes import ModelEvent, compare, names_in_lists, recheck_s
+from probes.models.model import ModelList
+from probes.store.models import KnownList
+from probes.store.problem import StoreProblem
+from probes.tls.context import TlsContexts
+from probes.wire.credentials import Credentials
+
+FIRST_S: Final = 30.0
+"""Seconds from the engine's start to the first list: the first round of probes is over by then."""
+
+APART_S: Final = 10.0
+"""Seconds between two lists, and from one look at what is due to the next."""
+
+RETRY_S: Final = 3_600.0
+"""Seconds until a list that could not be had, or could not be stored, is asked for again."""
+
+AHEAD_S: Final = 2.0
+"""A list is not asked for while a probe runs, or so shortly before one is due."""
+
+PATIENCE_S: Final = 60.0
+"""Seconds that such a moment is waited for; endpoints that are probed all the time have none."""
+
+_LOOK_S: Final = 0.25
+
+log = logging.getLogger(__name__)
+
+
+class Monitor(Protocol):
+    """What is asked of an endpoint's monitor."""
+
+    endpoint: Endpoint
+
+    @property
+    def status(self) -> MonitorStatus:
+        """The endpoint's schedule now."""
+
+    def note_unlisted(self, since: int | None) -> None:
+        """Show that the model is listed no more, since then (ms since the epoch), or (None) that it is."""
+
+
+class History(Protocol):
+    """Where lists and events are kept; every method may wait, and raises StoreProblem."""
+
+    vantage: str
+
+    def lists(self) -> dict[str, KnownList]:
+        """The lists as last known, by source."""
+
+    def vanished(self) -> dict[tuple[str, str], int]:
+        """When the models that are gone vanished, by base URL and model."""
+
+    def keep(self, known: KnownList, events: list[ModelEvent]) -> None:
+        """Store a list in the place of the one before, and what changed."""
+
+
+class ModelWatch:
+    """Keeps the lists of models of what ``monitors`` watch, from ``every_s`` to ``every_s`` seconds, while `run` runs.
+
+    A list that was never had before is a baseline: it makes no events. One that cannot be had says nothing. Nothing is
+    asked of a provider whose endpoints are all paused or lack their key, nor while not ``online``.
+    """
+
+    def __init__(
+        self,
+        monitors: Callable[[], Collection[Monitor]],
+        history: History,
+        find_key: Callable[[Endpoint], Awaitable[Credentials | None]],
+        *,
+        every_s: float,
+        online: Callable[[], bool] = lambda: True,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._monitors = monitors
+        self._history = history
+        self._find_key = find_key
+        self._every_s = every_s
+        self._online = online
+        self._contexts = TlsContexts(tls)
+        self._known: dict[str, KnownList] = {}
+        self._missing: dict[str, frozenset[str]] = {}
+        self._vanished: dict[tuple[str, str], int] = {}
+        self._due: dict[str, float] = {}
+
+    async def run(self) -> None:
+        """Ask for one list after another, each when its turn comes; until cancelled."""
+        await self.load()
+        await asyncio.sleep(FIRST_S)
+        while True:
+            if self._online():
+                await self.ask_next(time.time())
+            self.tell()
+            await asyncio.sleep(APART_S)
+
+    async def load(self) -> None:
+        """Read what was known before; where the store cannot be read, as soon as it can be."""
+        while True:
+            try:
+                self._known = await asyncio.to_thread(self._history.lists)
+                self._vanished = await asyncio.to_thread(self._history.vanished)
+            except StoreProblem:
+                await asyncio.sleep(APART_S)
+            else:
+                return self.tell()
+
+    async def ask_next(self, now: float) -> None:
+        """Ask for the list that is most overdue at that time (seconds since the epoch), if any is."""
+        due = [(at, key, one) for key, one in self._sources().items() if (at := self._due_at(key, now)) <= now]
+        for _, key, source in sorted(due, key=lambda one: one[0]):
+            try:
+                credentials = await self._find_key(source.endpoint)
+            except KeyMissing:
+                continue
+            await self._wait_for_quiet()
+            found = await ask(source.endpoint, source.path, credentials, self._contexts)
+            self._due[key] = now + await self._judge(key, found, round(now * 1000))
+            return
+
+    def _sources(self) -> dict[str, ModelSource]:
+        """The lists of what is being watched now, by `source_key`."""
+        watched = [one.endpoint for one in self._monitors() if not (one.status.paused or one.status.no_key)]
+        return {source_key(one.endpoint): one for one in sources_of(watched) if one.path is not None}
+
+    def _due_at(self, key: str, now: float) -> float:
+        """When a list is to be asked for; a clock that was set back does not put it off for longer than usual."""
+        known = self._known.get(key)
+        usual = known.asked_at / 1000 + self._every_s if known else 0.0
+        return min(self._due.get(key, usual), now + self._every_s)
+
+    async def _wait_for_quiet(self) -> None:
+        """Wait for a moment without a probe, for `PATIENCE_S` at most."""
+        for _ in range(round(PATIENCE_S / _LOOK_S)):
+            if _is_quiet((one.status for one in self._monitors()), time.time()):
+                return
+            await asyncio.sleep(_LOOK_S)
+
+    async def _judge(self, key: str, found: ModelList, at: int) -> float:
+        """Store a list and what changed; in how many seconds it is to be asked for again."""
+        if not found.ok:
+            log.info("no list of models of %s: %s: %s", found.provider or found.url, found.outcome, found.problem)
+            return min(RETRY_S, self._every_s)
+        before = self._known.get(key)
+        known = () if before is None else before.models
+        compared = compare(known, found.models, self._missing.get(key, ()), complete=found.complete)
+        provider, url = found.provider or "", found.url
+        vantage, changes = self._history.vantage, compared.changes if before else ()
+        events = [ModelEvent(at, vantage, provider, url, *change) for change in changes]
+        listed = KnownList(key, provider, url, at, compared.models)
+        try:
+            await asyncio.to_thread(self._history.keep, listed, events)
+        except StoreProblem as problem:
+            log.info("the list of models of %s is not stored: %s", provider or url, problem.detail)
+            return min(RETRY_S, self._every_s)
+        self._known[key], self._missing[key] = listed, compared.missing
+        for event in events:
+            if event.what == "vanished":
+                self._vanished[url, event.model] = at
+            elif event.what == "appeared":
+                self._vanished.pop((url, event.model), None)
+        return recheck_s(len(known), len(compared.missing), self._every_s)
+
+    def tell(self) -> None:
+        """Tell every monitor whether its model is still listed."""
+        for monitor in self._monitors():
+            url = over_http(source_of(monitor.endpoint).endpoint).address
+            gone = [self._vanished.get((url, one)) for one in names_in_lists(monitor.endpoint.model)]
+            since = next((one for one in gone if one is not None), None)
+            if monitor.status.unlisted_since != since:
+                monitor.note_unlisted(since)
+
+
+def source_key(endpoint: Endpoint) -> str:
+    """What tells a list from every other: its address, and the names of the keys that it is asked for with."""
+    return " ".join([over_http(endpoint).address, *endpoint.key_names])
+
+
+def _is_quiet(statuses: Iterable[MonitorStatus], now: float) -> bool:
+    """Whether no probe runs, nor is due in the next `AHEAD_S`."""
+    return not any(
+        one.running or (one.next_due is not None and 0 <= one.next_due / 1000 - now < AHEAD_S) for one in statuses
+    )
