@@ -152,6 +152,8 @@ def models(
             metavar="NAME", help="What --url speaks. Default: it is found out.", autocompletion=completion.dialects
         ),
     ] = None,
+    events: Annotated[bool, typer.Option("--events", help="What changed in the lists, as recorders found it.")] = False,
+    since: Annotated[str, typer.Option(metavar="WHEN", help="The first of --events: 7d ago, or a time.")] = "30d",
     as_json: JsonOption = False,
 ) -> None:
     """List the models that providers have now.
@@ -160,8 +162,17 @@ def models(
     tokens; with --key-env one more, which says whether the list is given to anybody. Exit code 1 where a list could not
     be had.
     """
-    from probes.cli.commands.models import models, models_at
+    from probes.cli.commands.models import model_events, models, models_at
 
+    if events:
+        if url or key_env or dialect:
+            raise typer.BadParameter("--events asks nobody: name providers, or nothing")
+        from probes.durations import parse_when
+
+        with _usage_errors():
+            since_ms = parse_when(since)
+        model_events(ctx.obj, names or [], since_ms, as_json=as_json)
+        return
     if url is None and dialect:
         raise typer.BadParameter("--dialect says how to ask --url: name that, too")
     if url is not None and names:

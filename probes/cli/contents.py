@@ -96,6 +96,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     "models": (
         Example("inftop models groq", "what it has now"),
         Example("inftop models --url localhost:8000", "whatever answers there"),
+        Example("inftop models --events --since 7d", "what changed in the lists"),
     ),
     "discover": (
         Example("inftop discover", "keys, local servers, other tools' files"),

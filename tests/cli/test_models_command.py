@@ -12,8 +12,10 @@ from keyring.backends.fail import Keyring as NoKeyring
 from probes.cli.app import main
 from probes.cli.commands import discover as discover_command
 from probes.cli.output.model_lines import list_lines
+from probes.models.changes import ModelEvent
 from probes.models.model import Model, ModelList
 from probes.outcome import Outcome
+from probes.store.models import KnownList, ModelHistory
 from tests.keys.memory_keyring import MemoryKeyring
 from tests.servers.model_lists import list_server
 
@@ -220,3 +222,32 @@ def test_a_key_that_is_refused_or_missing_is_an_exit_code(inftop, monkeypatch, t
     assert (code, "refused" in out, KEY in out) == (1, True, False)
     code, _, err = inftop("keys", "test", "NOBODYS_API_KEY")
     assert (code, "nobody takes a key named NOBODYS_API_KEY" in err) == (2, True)
+
+
+def test_events_are_those_that_recorders_stored(inftop, tmp_path):
+    url = f"sqlite:///{tmp_path / 'h.db'}"
+    (tmp_path / "c.toml").write_text(f'store.url = "{url}"\n[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n')
+    asked = ("--config", tmp_path / "c.toml", "models", "--events")
+    code, out, _ = inftop(*asked)
+    assert (code, "nothing has changed" in out) == (0, True)
+    at = 1_800_000_000_000
+    events = [
+        ModelEvent(at, "local", "groq", "http://h/v1", "m", "price", "$1 in, $2 out", "$2 in, $3 out"),
+        ModelEvent(at + 1, "local", "mistral", "http://i/v1", "n", "vanished"),
+    ]
+    ModelHistory(url, "local").keep(KnownList("s", "groq", "http://h/v1", at, ()), events)
+    since = ("--since", "2027-01-01")
+    lines = inftop(*asked, *since)[1].splitlines()
+    assert [one.split("  ", 1)[1] for one in lines] == [
+        "groq  m  price: $1 in, $2 out → $2 in, $3 out",
+        "mistral  n  vanished",
+    ]
+    (only,) = json.loads(inftop(*asked, "mistral", *since, "--json")[1])["events"]
+    assert (only["model"], only["what"], only["before"], only["at"]) == (
+        "n",
+        "vanished",
+        None,
+        "2027-01-15T08:00:00.001Z",
+    )
+    assert inftop(*asked, "--since", "2028-01-01")[1].startswith("nothing has changed")
+    assert inftop(*asked, "--since", "whenever")[0] == inftop(*asked, "--url", "http://h")[0] == 2

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from msgspec import UNSET
 
 from probes.engine import model_watch
 from probes.engine.model_watch import FIRST_S, RETRY_S, ModelWatch, source_key
@@ -24,7 +25,7 @@ class Monitor:
         self.endpoint, self.status = watched, MonitorStatus(watched.name, **status)
 
     def note_unlisted(self, since):
-        self.status = MonitorStatus(self.endpoint.name, unlisted_since=since)
+        self.status = MonitorStatus(self.endpoint.name, unlisted=UNSET if since is None else since)
 
 
 class History:

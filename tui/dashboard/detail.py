@@ -60,6 +60,8 @@ def title(
         text.append(f"  limited: {line(view.hit_by)}", style="bold")
     if view.state in ("spoilt", "stale"):
         text.append(f"  {view.why}", style="bold")
+    if (gone_at := view.monitor.unlisted_since) is not None:
+        text.append(f"  not listed by {facts.provider} since {stamp(gone_at, at)}", style="bold")
     text.append(f"  {due}" if due else "", style="dim")
     request = f"  {line(sample.request_id)}" if sample.request_id else ""
     if cell_len(text.plain) + cell_len(request) <= width:

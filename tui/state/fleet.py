@@ -21,7 +21,7 @@ from tui.state.health import limited_since, state
 from tui.state.history import SPAN_MS, History, LoadedHistory
 from tui.state.ranking import compared
 from tui.state.rate_limits import LimitLevel
-from tui.state.served_by import EndpointSignals, other_tier, tier_of
+from tui.state.served_by import EndpointSignals, no_longer_listed, other_tier, tier_of
 from tui.state.view import Dashboard, EndpointView, EngineLink, Figures, Takeover
 from tui.state.view_options import ViewOptions, arranged
 from tui.style.palette import Phase, State
@@ -206,6 +206,8 @@ class FleetState:
         for monitor in frame.monitors:
             if (endpoint := self.endpoints.get(monitor.endpoint)) is not None and endpoint.monitor != monitor:
                 endpoint.monitor = monitor
+                if monitor.unlisted_since is not None:
+                    endpoint.signals.merge(changed=(no_longer_listed(monitor.unlisted_since),))
         for sample in frame.samples:
             if (endpoint := self.endpoints.get(sample.endpoint)) is not None:
                 endpoint.add(sample, now)

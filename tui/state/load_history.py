@@ -1,19 +1,21 @@
 """Reads the window's history from the store, in a thread, so that no panel is empty after a restart."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from math import inf
 from typing import Final
 
+from probes.models.changes import ModelEvent, names_in_lists
 from probes.sample import Sample
 from probes.store.certificates import newest as newest_certificate
+from probes.store.models import read_events
 from probes.store.read.reader import PanelPoint, StoreReader
 from probes.store.read.rollup_queries import began
 from probes.store.row import EndpointKey
 from probes.vantage import is_asked_for
 from tui.state.history import History, LoadedHistory
 from tui.state.rate_limits import LimitReading
-from tui.state.served_by import KEPT, ServingSeen, changes
+from tui.state.served_by import KEPT, ServingChange, ServingSeen, changes, listing_change
 
 FAILURES: Final = 20
 
@@ -88,10 +90,10 @@ def _vantages(known: Iterable[EndpointKey], names: Collection[str]) -> tuple[str
 def read_changes(
     url: str, since_ms: int, names: Collection[str], ended: Callable[[], bool] = lambda: False
 ) -> LoadedHistory:
-    """When something else served these endpoints than before, from ``since_ms`` on. Raises StoreProblem.
+    """When something else served these endpoints than before, or their models were listed otherwise, from then on.
 
-    A simple pass: SQLite's window functions need three times as long for it. Runs in a thread; ``ended`` is asked now
-    and then whether to stop.
+    ``since_ms`` is in milliseconds since the epoch. Raises StoreProblem. A simple pass: SQLite's window functions need
+    three times as long for it. Runs in a thread; ``ended`` is asked now and then whether to stop.
     """
     seen: dict[str, list[ServingSeen]] = {name: [] for name in names}
     with closing(StoreReader(url)) as reader:
@@ -100,4 +102,19 @@ def read_changes(
                 held.append(ServingSeen(*one[1:]))
             if number % 1000 == 0 and ended():
                 return LoadedHistory({})
-    return LoadedHistory({}, changes={name: tuple(changes(held)) for name, held in seen.items()})
+        known = [key for key in reader.endpoints().values() if key[1] in seen]
+    found = {name: changes(held) for name, held in seen.items()}
+    for name, change in _listing_changes(read_events(url, since_ms), known):
+        found[name].append(change)
+    return LoadedHistory({}, changes={name: tuple(several) for name, several in found.items()})
+
+
+def _listing_changes(events: Iterable[ModelEvent], known: Iterable[EndpointKey]) -> Iterator[tuple[str, ServingChange]]:
+    """What became of these endpoints' models in their providers' lists: the endpoint's name, and the change."""
+    names: dict[tuple[str, str, str], set[str]] = {}
+    for vantage, name, provider, _, model in known:
+        for listed in names_in_lists(model):
+            names.setdefault((vantage, provider, listed), set()).add(name)
+    for event in events:
+        for name in names.get((event.vantage, event.provider, event.model), ()):
+            yield name, listing_change(event)

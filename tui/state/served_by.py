@@ -1,10 +1,11 @@
-"""What served the probes of an endpoint, when that changed, and the rate limits that its samples reported."""
+"""What served the probes of an endpoint, when that or its provider's list of models changed, and its rate limits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final, NamedTuple
 
+from probes.models.changes import ModelEvent
 from probes.sample import Sample
 from tui.state.rate_limits import LimitLevel, LimitReading, levels
 
@@ -34,9 +35,16 @@ class ServingSeen(NamedTuple):
         return cls(sample.started_at, *words) if any(words) else None
 
 
+LISTED: Final = "listed"
+"""What it is called that a provider lists the model, or lists it no more."""
+
+
 @dataclass(frozen=True, slots=True)
 class ServingChange:
-    """From one probe to the next, the one ``at`` (ms since the epoch), another ``word`` of `WORDS` was served."""
+    """From one probe to the next, the one ``at`` (ms since the epoch), another ``word`` of `WORDS` was served.
+
+    Or ``at`` is when a list of models was found to say something else: `LISTED`, "price", "context", "quantization".
+    """
 
     at: int
     word: str
@@ -58,6 +66,21 @@ def changes(seen: Iterable[ServingSeen]) -> list[ServingChange]:
                 if before is not None and before != after:
                     found.append(ServingChange(at, WORDS[place], before, after))
     return found
+
+
+def listing_change(event: ModelEvent) -> ServingChange:
+    """What became of an endpoint's model in its provider's list."""
+    match event.what:
+        case "vanished":
+            return no_longer_listed(event.at)
+        case "appeared":
+            return ServingChange(event.at, LISTED, "no", "yes")
+    return ServingChange(event.at, event.what, event.before or "", event.after or "")
+
+
+def no_longer_listed(at: int) -> ServingChange:
+    """That a model vanished from its provider's list at that instant (ms since the epoch)."""
+    return ServingChange(at, LISTED, "yes", "no")
 
 
 def tier_of(seen: Iterable[ServingSeen]) -> str | None:
@@ -122,7 +145,7 @@ class EndpointSignals:
             self.seen = tuple(sorted((*self.seen, *fresh), key=attrgetter("at"))[-KEPT:])
         if fresh or len(before) > len(self.changes):
             begin = self.seen[0].at if self.seen else None
-            older = [one for one in before if begin is None or one.at <= begin]
-            found = (*sorted(older, key=attrgetter("at", "word")), *changes(self.seen))[-CHANGES_KEPT:]
+            kept = [one for one in before if one.word not in WORDS or begin is None or one.at <= begin]
+            found = tuple(sorted({*kept, *changes(self.seen)}, key=attrgetter("at", "word"))[-CHANGES_KEPT:])
             if found != self.changes:  # the same value for as long as nothing is new: it is compared at every tick
                 self.changes = found

@@ -1,13 +1,14 @@
-"""``models``: what providers say they serve, asked for now."""
+"""``models``: what providers say they serve, asked for now, and what changed in that."""
 
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from datetime import UTC
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from probes.cli.output.model_lines import list_lines
+from probes.cli.output.model_lines import NO_EVENTS, event_lines, list_lines
 from probes.cli.output.table import print_lines
 from probes.config import checks
 from probes.config.endpoint_route import split_socket, with_socket
@@ -19,6 +20,7 @@ from probes.config.presets import dialects, models_paths, presets
 from probes.config_error import ConfigError
 from probes.endpoint import Endpoint
 from probes.engine.key_finder import KeyFinder
+from probes.exports.instants import writer
 from probes.keys.secret import KeyMissing
 from probes.models.ask import ask
 from probes.models.find import base_of, find_models
@@ -27,6 +29,8 @@ from probes.models.model import ModelList
 from probes.outcome import Outcome
 from probes.route import Route, is_on_this_machine
 from probes.sockets import event_loop
+from probes.store.location import default_url
+from probes.store.models import read_events
 from probes.tls.context import TlsContexts
 
 AT_ONCE = 8
@@ -54,6 +58,20 @@ def models(config: Path | None, names: Sequence[str], *, key: str | None, as_jso
         lists = [one for one in lists if one.outcome is not Outcome.NO_KEY]
     empty = "no provider of the configuration has its key: inftop keys list says which each takes"
     return _print(lists, empty, as_json=as_json)
+
+
+def model_events(config: Path | None, names: Sequence[str], since_ms: int, *, as_json: bool) -> None:
+    """Print what changed in the lists of models that recorders asked for; of the named providers, or of all.
+
+    Raises ConfigError and StoreProblem.
+    """
+    url = load(find_config(config)).store_url or default_url()
+    found = [one for one in read_events(url, since_ms) if not names or one.provider in names]
+    if as_json:
+        records = [{**asdict(one), "at": writer(UTC)(one.at)} for one in found]
+        print(json.dumps({"events": records}))  # noqa: T201
+    else:
+        print("\n".join(event_lines(found)) or NO_EVENTS)  # noqa: T201
 
 
 def models_at(config: Path | None, url: str, *, dialect: str | None, key: str | None, as_json: bool) -> bool:

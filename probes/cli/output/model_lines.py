@@ -1,12 +1,17 @@
-"""Lists of models as lines of text."""
+"""Lists of models, and what changed in them, as lines of text."""
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from probes.cli.output.table import columns
+from probes.models.changes import ModelEvent
 from probes.models.model import Model, ModelList
 
 WIDTH: Final = 80
 """Columns that lines are kept to; a longer id has a line of its own."""
+
+NO_EVENTS: Final = "nothing has changed: a recorder asks once a day ([control] models), and the first list is no change"
 
 _HEAD: Final = ("MODEL", "CONTEXT", "$ IN/M", "$ OUT/M", "QUANT", "CREATED")
 
@@ -51,3 +56,15 @@ def _usd(price: float | None) -> str:
     if price is None:
         return ""
     return f"{price:,.2f}" if round(price, 2) == price else f"{price:.4g}"
+
+
+def event_lines(events: Sequence[ModelEvent]) -> list[str]:
+    """One line for each change, oldest first, in local time; with the place where there are several."""
+    several = len({one.vantage for one in events}) > 1
+    lines = []
+    for one in events:
+        at = datetime.fromtimestamp(one.at / 1000, UTC).astimezone()
+        how = f": {one.before} → {one.after}" if one.before or one.after else ""
+        where = f" ({one.vantage})" if several else ""
+        lines.append(f"{at:%Y-%m-%d %H:%M}  {one.provider}  {one.model}  {one.what}{how}{where}")
+    return lines

@@ -44,6 +44,12 @@ def failed(minutes_ago, detail="first token: nothing within 30 s"):
     return sample(outcome=Outcome.TIMEOUT, outcome_detail=detail, started_at=GOOD.started_at - minutes_ago * 60_000)
 
 
+def test_the_title_says_since_when_a_model_is_listed_no_more():
+    gone = replace(VIEW, monitor=structs.replace(VIEW.monitor, unlisted=GOOD.started_at))
+    assert f"  not listed by {VIEW.facts.provider} since " in title(gone, GOOD, 200, dark=True).plain
+    assert "not listed" not in title(VIEW, GOOD, 200, dark=True).plain
+
+
 def test_the_title_names_the_endpoint_and_what_served_it():
     words = title(VIEW, structs.replace(GOOD, served_by="Fireworks", served_tier="fast"), 200, dark=True).plain
     assert words.startswith("cerebras/gpt  gpt → model-fp8 by Fireworks (fast)  warm  ")

@@ -4,7 +4,7 @@ from itertools import permutations
 
 from tests.samples import sample
 from tui.state.rate_limits import LimitReading
-from tui.state.served_by import CHANGES_KEPT, KEPT, EndpointSignals, ServingChange, ServingSeen
+from tui.state.served_by import CHANGES_KEPT, KEPT, EndpointSignals, ServingChange, ServingSeen, no_longer_listed
 
 T0 = 1_800_000_000_000
 
@@ -56,3 +56,15 @@ def test_levels_follow_new_readings():
     assert signals.levels == ()
     signals.merge([LimitReading.of(sample(limit_buckets="tokens=1/10@?"))])
     assert signals.levels[0].headroom == 0.1
+
+
+def test_what_a_list_says_stays_beside_what_served_whatever_comes_first():
+    gone, served = no_longer_listed(7), ServingChange(9, "model", "a", "b")
+    seen = [ServingSeen(1, "a"), ServingSeen(9, "b")]
+    first, last = EndpointSignals(), EndpointSignals()
+    first.merge(changed=[gone])
+    first.merge(seen=seen)
+    last.merge(seen=seen)
+    last.merge(changed=[gone])
+    last.merge(changed=[gone])
+    assert first.changes == last.changes == (gone, served)

@@ -19,7 +19,7 @@ from tui.state.figures import window_start
 from tui.state.fleet import FAILURES_KEPT, FleetState, reset_at, served
 from tui.state.history import History, LoadedHistory
 from tui.state.rate_limits import LimitLevel, LimitReading
-from tui.state.served_by import ServingChange, ServingSeen
+from tui.state.served_by import ServingChange, ServingSeen, no_longer_listed
 from tui.state.view import Takeover
 from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
@@ -286,6 +286,11 @@ def test_nobody_is_blamed_where_all_is_well_nor_for_what_is_not_probed():
     limited = [sample(endpoint=CEREBRAS, started_at=NOW - 1, outcome=Outcome.RATE_LIMITED)]
     shown = board(fleet(fabric.hello(), fabric.frame(limited)))
     assert (shown.attribution, shown.endpoints[0].attribution.scope) == (None, "this endpoint")
+
+
+def test_a_model_that_is_listed_no_more_is_a_change_at_once():
+    made = fleet(fabric.hello(), fabric.frame([], monitors=(MonitorStatus(CEREBRAS, unlisted=NOW),)))
+    assert made.endpoints[CEREBRAS].signals.changes == (no_longer_listed(NOW),)
 
 
 def test_the_axis_begins_at_the_oldest_sample_of_all_once_the_store_has_been_read():

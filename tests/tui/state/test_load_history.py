@@ -4,7 +4,9 @@ from math import inf
 
 import pytest
 
+from probes.models.changes import ModelEvent
 from probes.outcome import Outcome
+from probes.store.models import KnownList, ModelHistory
 from probes.store.problem import StoreProblem
 from tests.samples import sample
 from tests.store.stores import fill, url_of
@@ -69,6 +71,34 @@ def test_changes_of_who_served_are_those_of_the_span_and_of_the_endpoints_asked_
     past = read_changes(url_of(path), T0 + 1, ["a", "c"])
     assert past.changes == {"a": (ServingChange(T0 + 5, "model", "a", "b"),), "c": ()}
     assert read_changes(url_of(path), T0, ["a"], lambda: True).changes == {}
+
+
+def test_what_a_providers_list_says_of_a_watched_model_is_a_change_beside_them(path):
+    fill(path, [sample(endpoint=e, started_at=T0 + n, model=f"{e}:nitro") for n, e in enumerate("ab")])
+    provider = sample().provider
+
+    def event(after_ms, model, what, *said, vantage="local", provider=provider):
+        return ModelEvent(T0 + after_ms, vantage, provider, "http://h/v1", model, what, *said)
+
+    events = [
+        event(-1, "a", "vanished"),
+        event(3, "a", "price", "$1 in, $2 out", "$2 in, $2 out"),
+        event(4, "a", "vanished"),
+        event(5, "a", "appeared"),
+        event(6, "c", "vanished"),
+        event(7, "a", "vanished", vantage="elsewhere"),
+        event(8, "a", "vanished", provider="another"),
+    ]
+    ModelHistory(url_of(path), "local").keep(KnownList("s", provider, "http://h/v1", T0, ()), events)
+    past = read_changes(url_of(path), T0, ["a", "b"])
+    assert past.changes == {
+        "a": (
+            ServingChange(T0 + 3, "price", "$1 in, $2 out", "$2 in, $2 out"),
+            ServingChange(T0 + 4, "listed", "yes", "no"),
+            ServingChange(T0 + 5, "listed", "no", "yes"),
+        ),
+        "b": (),
+    }
 
 
 def test_a_store_that_is_not_there_yet_is_an_empty_past(path):

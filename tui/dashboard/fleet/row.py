@@ -16,6 +16,11 @@ from tui.widgets.grid import BAR, CURSOR
 OTHER_TIER: Final = "≠"
 """After a name: it is served in another tier than the one asked for, and there is no room for words."""
 
+UNLISTED: Final = "∅"
+"""After a name: its provider does not list the model any more, and there is no room for words."""
+
+NOT_LISTED: Final = "not listed"
+
 BETWEEN: Final = " · "
 
 
@@ -69,6 +74,7 @@ def drawn_state(view: EndpointView, columns: Columns, board: Dashboard) -> tuple
         view.other_tier,
         view.changes,
         view.monitor.failing,
+        view.monitor.unlisted_since,
         (columns.lines > 1 or columns.age) and since(view.last_at, board.at),
         (columns.lines > 2 or columns.reset) and reset_or_empty(view, board.at),
         (columns.lines > 3 or columns.due) and _due(view, board.at),
@@ -112,7 +118,7 @@ def _facts(view: EndpointView, title: str, at: int) -> list[str]:
     """What the title does not say: what serves it, model, provider, lane, and when it is probed next."""
     facts = view.facts
     served = f"→ {line(view.served)}" if view.served else ""
-    news = [word for word in (_tiers(view), served) if word and word not in title]
+    news = [word for word in (_warning(view), served) if word and word not in title]
     lane = "warm (cold apart)" if facts.connection == "both" else facts.connection
     due = _due(view, at)
     following = ["" if view.monitor.next_due is None else "probing now" if due == "now" else f"next in {due}"]
@@ -133,20 +139,24 @@ def _filled(words: Sequence[str], width: int, most: int) -> list[str]:
 def _title(view: EndpointView, width: int) -> list[Piece]:
     """The name, and where there is room what served it: another model or provider, another tier than the one requested.
 
-    The result is ``width`` + 1 cells wide; the last one holds a mark where there is no room for the tier.
+    Or that its provider does not list the model any more. The result is ``width`` + 1 cells wide; the last one holds a
+    mark where there is no room for such a warning.
     """
-    tier = _tiers(view)
+    warning = _warning(view)
     both = f"{view.name} → {line(view.served)}" if view.served else view.name
     for name in (both, view.name):
-        if tier and cell_len(name) + 2 + cell_len(tier) <= width:
-            return [(f"{name}  ", "name"), (set_cell_size(tier, width + 1 - cell_len(name) - 2), "warning")]
+        if warning and cell_len(name) + 2 + cell_len(warning) <= width:
+            return [(f"{name}  ", "name"), (set_cell_size(warning, width + 1 - cell_len(name) - 2), "warning")]
     name = both if cell_len(both) <= width else view.name
-    if not tier:
+    if not warning:
         return [(set_cell_size(name, width + 1), "name")]
     taken = min(cell_len(name) + 1, width)
-    return [(set_cell_size(name, taken), "name"), (set_cell_size(OTHER_TIER, width + 1 - taken), "warning")]
+    mark = OTHER_TIER if view.monitor.unlisted_since is None else UNLISTED
+    return [(set_cell_size(name, taken), "name"), (set_cell_size(mark, width + 1 - taken), "warning")]
 
 
-def _tiers(view: EndpointView) -> str:
-    """``fast → standard``: the tier requested and the one served; empty where they are the same."""
+def _warning(view: EndpointView) -> str:
+    """That the model is listed no more, else ``fast → standard``: the tier requested and the one served; or nothing."""
+    if view.monitor.unlisted_since is not None:
+        return NOT_LISTED
     return f"{view.facts.tier} → {line(view.other_tier)}" if view.other_tier else ""

@@ -220,6 +220,16 @@ def test_another_tier_is_shown_in_words_or_with_a_mark_in_the_style_of_a_warning
     assert "≠" not in drawn(usual, columns(160, 21), board)[0]
 
 
+def test_a_model_that_is_listed_no_more_is_said_in_words_or_with_a_mark(board):
+    usual = board.endpoints[0]
+    view = replace(usual, monitor=structs.replace(usual.monitor, unlisted=5), other_tier="standard")
+    wide, narrow = (row(view, replace(columns(160, 21, 3), name=width), own_scales(view), board) for width in (40, 21))
+    assert any(piece.startswith("not listed") and style == "warning" for piece, style in wide[0])
+    assert ("∅", "warning") in narrow[0]
+    assert "not listed" in "".join(piece for piece, _ in narrow[2])
+    assert drawn_state(view, columns(160, 21), board) != drawn_state(usual, columns(160, 21), board)
+
+
 @pytest.mark.parametrize("width", [80, 160])
 def test_a_served_change_is_marked_in_its_slice_of_the_ttft(board, width):
     usual, parts = board.endpoints[0], columns(width, 21)
