@@ -95,7 +95,6 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     ),
     "models": (
         Example("inftop models groq", "what it has now"),
-        Example("inftop models --url localhost:8000", "whatever answers there"),
         Example("inftop models --events --since 7d", "what changed in the lists"),
     ),
     "discover": (

@@ -67,8 +67,8 @@ def test_what_takes_a_restart_is_told_from_what_does_not(tmp_path):
     path.write_text('[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n')
     one = load(path)
     assert restart_needed(one, one) == settings_changed(one, one) == ()
-    moved = replace(one, store_url="sqlite:///secret@x.db", vantage="x")
-    assert restart_needed(one, moved) == ("[store] url", "[store] vantage")
+    moved = replace(one, store_url="sqlite:///secret@x.db", vantage="x", models_every=None)
+    assert restart_needed(one, moved) == ("[store] url", "[store] vantage", "[control] models")
     assert settings_changed(one, moved) == ()
     fixed = {"theme": FixedOption("inftop-light", f"{path}:7")}
     assert settings_changed(one, replace(one, budget=Budget(1, 1), screen=fixed)) == ("[budget]", "[screen]")
