@@ -21,6 +21,8 @@ from probes.cli.app import main as run_app
 from probes.cli.exit_codes import ExitCode
 from probes.config.screen import Option
 
+__all__ = ["app", "run"]
+
 WallOption = Annotated[
     bool, typer.Option("--wall", help="States in large letters and nothing else, for a screen on a wall.")
 ]
