@@ -56,12 +56,15 @@ def add(
     Comments and order of the file stay; in place of the shipped one a file of your own begins. Exit code 1 where a
     probe failed and the endpoint was left out, 2 where no model was named: then those there are have been listed.
     """
+    named = tuple(models or ())
+    if source == "openrouter" and what is not None:  # what follows are models of it
+        named, what = (what, *named), None
     if source is not None and (what is not None or url or key or dialect):
         raise typer.BadParameter("takes providers, addresses and keys from there, and none beside", param_hint="--from")
-    if name is not None and (source is not None or len(models or ()) > 1):
+    if name is not None and (source is not None or len(named) > 1):
         raise typer.BadParameter("is for one endpoint", param_hint="--name")
     page = ctx.meta.get(ADD_PAGE)
-    if page is not None and source is None and not models and (what is None or not (yes or no_probe)):
+    if page is not None and source is None and not named and (what is None or not (yes or no_probe)):
         page(ctx.obj, what)
         return
     if what is None and source is None:
@@ -71,7 +74,7 @@ def add(
 
     place = None if what is None else Place(what, url, key, dialect)
     options = {"source": source, "name": name, "group": group, "interval": interval}
-    if not add(ctx.obj, AddRequest(place, tuple(models or ()), **options, yes=yes, probing=not no_probe)):
+    if not add(ctx.obj, AddRequest(place, named, **options, yes=yes, probing=not no_probe)):
         raise typer.Exit(ExitCode.NOT_OK)
 
 

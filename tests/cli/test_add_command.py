@@ -124,6 +124,11 @@ def test_every_key_of_the_environment_brings_the_shipped_endpoints(run, users, u
     monkeypatch.setenv("OPENROUTER_MODEL", "fast")
     assert run("add", "--from", "openrouter")[0] == 0
     assert watched(users)[-1] == "openrouter/fast"
+    assert run("add", "--from", "openrouter", "openai/gpt-oss-120b", "--name", "again")[0] == 2
+    code, _, err = run("add", "--from", "openrouter", "fast", "nope")
+    assert code == 1
+    assert "fast: is watched already, as openrouter/fast" in err
+    assert "openrouter/nope: not added: its trial probe ended not_found" in err
 
 
 def test_without_any_key_it_is_said_which_were_looked_for(run, users):
