@@ -128,8 +128,9 @@ def table(keys: Sequence[ApiKey], width: int) -> tuple[Row, list[Row]]:
     name = max(name, LEAST_NAME)
     rest = max(width - MARK - name - SOURCE_WIDTH - 2 - 3 * GAP, 0)
     wanted = [max((cell_len(text) for text in texts), default=0) for texts in _texts(keys)]
-    test = min(max(LEAST_TEST, wanted[1]), max(rest - LEAST_USERS, 0), max(rest * 3 // 5, rest - wanted[0]))
-    users = min(max(LEAST_USERS, wanted[0]), rest - test)
+    least = min(LEAST_USERS, max(wanted[0], len("USED BY")))
+    test = min(max(LEAST_TEST, wanted[1]), max(rest - least, 0), max(rest * 3 // 5, rest - wanted[0]))
+    users = min(max(least, wanted[0]), rest - test)
     title = f"{'':{MARK}}{'KEY':{name}}{'':{GAP + 2}}{'FOUND IN':{SOURCE_WIDTH}}{'':{GAP}}{'USED BY':{users}}"
     head: Row = ((f"{title}{'':{GAP}}{'LAST TEST' if test >= len('LAST TEST') else ''}", "label"),)
     return head, [_row(one, name, users, test) for one in keys]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -26,7 +26,7 @@ from tui.screens.off_loop import off_loop
 from tui.screens.question_screen import QuestionScreen
 from tui.widgets.plate import Plate, Row
 
-NOT_READ = "The configuration is still being read."
+NOT_READ: Final = "The configuration is still being read."
 
 
 class EditScreen(KeyedScreen[None]):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import ClassVar, Final
 
+from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -38,9 +39,13 @@ class QuestionScreen(BoxScreen):
 
     def __init__(self, title: str, words: str, yes: Callable[[], None]) -> None:
         super().__init__()
-        self.box.border_title = title
+        self._title = title
         self._words, self._yes = words, yes
         self._plate = Plate(id="question")
+
+    def on_mount(self) -> None:
+        """What is asked stands in the border."""
+        self.box.border_title = Text(self._title)  # names in it are no markup
 
     def content(self) -> ComposeResult:
         """The words."""

@@ -23,10 +23,10 @@ group = "gpt-oss"
 
 
 @asynccontextmanager
-async def opened(folder, *messages, config=None, **how):
+async def opened(folder, *messages, config=None, text=CONFIG, **how):
     """The form of the first endpoint, over the dashboard."""
     path = folder / "config.toml"
-    path.write_text(CONFIG)
+    path.write_text(text)
     async with showing(*messages, config=config or (lambda: ConfigFile(path)), **how) as shown:
         shown.path = path
         await shown.press("E")

@@ -1,5 +1,7 @@
 """The form, driven: what is typed is checked as it is typed, saved with Ctrl+S, and never lost without a question."""
 
+from dataclasses import replace
+
 import pytest
 
 from probes.config.file import find_config, shipped
@@ -127,3 +129,13 @@ async def test_the_endpoints_page_leads_to_its_form(tmp_path):
         await shown.press("escape", "down", "enter", "E")
         await done(shown)
         assert "Edit groq/gpt-oss-120b" in shown.text
+
+
+async def test_names_are_no_markup(tmp_path):
+    name = "[red]a[/] [@click=app.bell]b"
+    text = CONFIG.replace('"cerebras/gpt-oss-120b"', f'"{name}"', 1)
+    hello = fabric.hello(endpoints=(fabric.facts(replace(fabric.HABITS[0], name=name)),))
+    async with opened(tmp_path, hello, text=text) as shown:
+        assert f"Edit {name}" in shown.text
+        await shown.press("delete")
+        assert f"Remove {name}?" in shown.text
