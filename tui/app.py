@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -30,7 +31,7 @@ from tui.requests import (
     WindowChosen,
 )
 from tui.screens.keyed_screen import KeyedScreen
-from tui.sources.messages import LineRejected, Message, SourceLost
+from tui.sources.messages import Configured, LineRejected, Message, SourceLost
 from tui.sources.source import Source
 from tui.state.fleet import FleetState
 from tui.state.history import SPAN_MS
@@ -40,6 +41,9 @@ from tui.style.themes import DARK, THEMES
 from tui.time.period import LENGTHS
 
 if TYPE_CHECKING:
+    from probes.config.follower import ConfigFollower
+    from probes.config.load import Config
+    from probes.config.watch import BrokenFile
     from tui.api_keys.screen import ApiKeysScreen
     from tui.compare.screen import CompareScreen
     from tui.copying import Copyable
@@ -85,6 +89,7 @@ class InftopApp(OrderedKeysApp):
         self._waiting: list[Message] = []
         self._loaded_since: int | None = None
         self._ended = False
+        self._follower: ConfigFollower | None = None
         self._changes = OptionChanges(options.choices, options.state_file)
         for one in THEMES:
             self.register_theme(one)
@@ -120,6 +125,7 @@ class InftopApp(OrderedKeysApp):
 
     def _start_source(self) -> None:
         self.run_worker(self._listen(), group="source", exit_on_error=False)
+        self._follow_configuration()
 
     async def _listen(self) -> None:
         """Run the source; a defect of ours that ends it is shown as its loss."""
@@ -141,10 +147,13 @@ class InftopApp(OrderedKeysApp):
         arrived, self._waiting[:] = list(self._waiting), []
         now = self._now()
         for message in arrived:
+            known = frozenset(self._fleet.endpoints)
             try:
                 self._fleet.apply(message, now)
             except (TypeError, ValueError, LookupError, OverflowError) as error:  # a value of a wrong kind or size
                 self._fleet.apply(LineRejected(str(error)), now)
+            if isinstance(message, Configured) or (isinstance(message, Frame) and message.endpoints is not None):
+                self._endpoints_changed(known)
             if isinstance(message, Frame):
                 for name, command in (message.curls or {}).items():
                     self._to_clipboard(f"the curl command of {name}", command)
@@ -154,6 +163,53 @@ class InftopApp(OrderedKeysApp):
                     self.call_later(self.open_race, self._race_to_run.lanes, self._race_to_run)
                     self._race_to_run = None
         self._dashboard.draw()
+
+    # the configuration
+
+    def _follow_configuration(self) -> None:
+        """Follow the configuration's file for what of it is the screen's own; the engine follows it for itself."""
+        from probes.config.follower import ConfigFollower
+
+        for named in self._options.followed:
+            self._follower = ConfigFollower(named, self._configuration_changed)
+
+    def _configuration_changed(self, found: "Config | BrokenFile") -> None:
+        """Take over endpoints, prompts and fixed options of a file that was changed; one that is wrong changes nothing.
+
+        What is wrong with it the engine says, or the recorder.
+        """
+        from probes.config.load import Config, race_prompts
+
+        if not isinstance(found, Config) or self._ended:
+            return
+        if self._options.endpoints:  # else the store says which there are
+            self._deliver(Configured(tuple(map(EndpointFacts.of, found.endpoints))))
+        self._options = replace(self._options, prompts=lambda: race_prompts(found))
+        if self._race is not None:
+            self._race.set_prompts(self._options.prompts())
+        before, choices = self._options.choices.fixed, replace(self._options.choices, fixed=found.screen)
+        self._options = replace(self._options, choices=choices)
+        self._changes.reconfigure(choices)
+        values = {option: one.value for option, one in before.items()}
+        fixed = {option: one.value for option, one in found.screen.items() if values.get(option) != one.value}
+        if fixed:
+            self.run_worker(self._fix(fixed), group="options", exit_on_error=False)
+
+    async def _fix(self, fixed: dict[Option, str]) -> None:
+        """Make options of the screen what the configuration fixes now."""
+        for option, value in fixed.items():
+            await self.choose(option, value)
+
+    def _endpoints_changed(self, known: frozenset[str]) -> None:
+        """Read the past of endpoints that were not ``known``, and offer the race page the present ones."""
+        new = tuple(name for name in self._fleet.endpoints if name not in known)
+        if new and self._fleet.store_url is not None:
+            now = self._now()
+            since = min(now - max(self._window_ms, CATCH_UP_MS), self._loaded_since or now)
+            work = self._read(self._fleet.store_url, [(since, now + 1)], new)
+            self.run_worker(work, group="past", exit_on_error=False)
+        if self._race is not None:
+            self._race.reconfigure(self._known())
 
     # history from the store
 
@@ -184,11 +240,12 @@ class InftopApp(OrderedKeysApp):
         """How far back from now memory is to hold what the window shows, in ms."""
         return min(self._dashboard.options.period.length_ms, SPAN_MS)
 
-    async def _read(self, url: str, spans: list[tuple[int, int]]) -> None:
+    async def _read(self, url: str, spans: list[tuple[int, int]], names: Sequence[str] | None = None) -> None:
+        """Read spans of the past of endpoints of these names, or (None) of all."""
         from probes.store.problem import StoreProblem  # all of them after the first picture
         from tui.state.load_history import read_changes, read_newest, read_points
 
-        names = tuple(self._fleet.endpoints)
+        names = tuple(self._fleet.endpoints if names is None else names)
         try:
             self._fleet.load(await asyncio.to_thread(read_newest, url, names))
             for since, until in spans:
@@ -313,7 +370,7 @@ class InftopApp(OrderedKeysApp):
             period=event.period,
             endpoints=event.endpoints,
             name=event.name,
-            slots={name: one.slot for name, one in self._fleet.endpoints.items()},
+            slots=self._slots(),
             no_edit=lambda: self._fleet.no_edit,
         )
         self.push_screen(self._endpoint)
@@ -336,6 +393,7 @@ class InftopApp(OrderedKeysApp):
             now=self._now,
             period=self._dashboard.period,
             endpoints=self._known,
+            slots=self._slots,
             contenders=preselected([view.facts for view in views], self._dashboard.selected),
         )
         await self.push_screen(self._compare)
@@ -397,6 +455,10 @@ class InftopApp(OrderedKeysApp):
     def _store_url(self) -> str | None:
         return self._fleet.store_url
 
+    def _slots(self) -> dict[str, int]:
+        """The places of the endpoints in the palette, by name."""
+        return {name: one.slot for name, one in self._fleet.endpoints.items()}
+
     def _known(self) -> list[EndpointFacts]:
         """Every endpoint, in the order of the configuration."""
         return [one.facts for one in self._fleet.endpoints.values()]
@@ -436,6 +498,8 @@ class InftopApp(OrderedKeysApp):
             self.run_worker(self._end(), group="end", exit_on_error=False)
 
     async def _end(self) -> None:
+        if self._follower is not None:
+            self._follower.close()
         try:
             await self._keep()
             await self._source.close()

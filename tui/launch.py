@@ -122,6 +122,7 @@ def _configured(read: Config, given: Given, config: Path | None) -> ScreenOption
         store_url=read.store_url or default_url(),
         prompts=lambda: race_prompts(read),
         config=lambda: find_config(config),
+        followed=(config,),
     )
 
 

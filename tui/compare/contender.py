@@ -1,6 +1,6 @@
 """Contender: an endpoint, or an endpoint at one vantage, in a comparison; and the choice of the first ones."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from probes.endpoint import Lane, lane_of
@@ -78,9 +78,8 @@ def first_contenders(facts: Iterable[EndpointFacts]) -> tuple[Contender, ...]:
     return tuple(Contender.of(one, slot) for slot, one in zip(range(MOST), facts, strict=False))
 
 
-def in_fleet_colors(contenders: Iterable[Contender], endpoints: Sequence[EndpointFacts]) -> tuple[Contender, ...]:
-    """The contenders in the colours that the dashboard gives them; ``endpoints`` are in the configuration's order."""
-    slots = {one.name: slot for slot, one in enumerate(endpoints)}
+def in_fleet_colors(contenders: Iterable[Contender], slots: Mapping[str, int]) -> tuple[Contender, ...]:
+    """The contenders in the colours that the dashboard gives them; ``slots`` are their places in the palette."""
     return tuple(replace(one, color_slot=slots.get(one.name)) for one in contenders)
 
 

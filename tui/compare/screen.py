@@ -66,11 +66,12 @@ class CompareScreen(PeriodScreen):
         now: Callable[[], int],
         period: Period,
         endpoints: Callable[[], Sequence[EndpointFacts]],
+        slots: Callable[[], Mapping[str, int]],
         contenders: Sequence[EndpointFacts],
     ) -> None:
         super().__init__(url=url, now=now, period=period)
-        self._endpoints = endpoints
-        self.contenders = in_fleet_colors(first_contenders(contenders), endpoints())
+        self._endpoints, self._slots = endpoints, slots
+        self.contenders = in_fleet_colors(first_contenders(contenders), slots())
         self.metric = self.rank = "ttft"
         self.marked: str | None = None
         self._before_places: tuple[Contender, ...] = ()
@@ -215,14 +216,14 @@ class CompareScreen(PeriodScreen):
 
     def _toggle(self, facts: EndpointFacts) -> tuple[Contender, ...]:
         try:
-            self.contenders = in_fleet_colors(toggled(self.contenders, facts), self._endpoints())
+            self.contenders = in_fleet_colors(toggled(self.contenders, facts), self._slots())
         except ValueError as error:
             self.notify(f"{error}.".capitalize(), severity="warning")
         self.look_up()
         return self.contenders
 
     def _choose(self, members: Sequence[EndpointFacts]) -> tuple[Contender, ...]:
-        self.contenders = in_fleet_colors(first_contenders(members), self._endpoints())
+        self.contenders = in_fleet_colors(first_contenders(members), self._slots())
         self.look_up()
         return self.contenders
 

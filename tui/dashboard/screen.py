@@ -125,7 +125,8 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
             board = self.fleet.dashboard(self.options, columns, now, self.selected, window)
         else:
             board = self.frozen.dashboard(self.fleet, self.options, columns, self.selected, window)
-        return replace(board, link=self.fleet.link_at(now), engine=self.fleet.engine)
+        fleet = self.fleet
+        return replace(board, link=fleet.link_at(now), engine=fleet.engine, configuration=fleet.configuration)
 
     def _history(self, columns: int, at: int) -> "RollupWindow | None":
         """What to draw from the store; None where what is held in memory is enough, or all there is yet."""

@@ -1,11 +1,12 @@
 """StatusLine: the store's state, today's cost, samples left out of the figures, and this machine's accuracy."""
 
+from pathlib import PurePath
 from typing import Final
 
 from textual.content import Content
 
 from probes.certificate import Certificate
-from probes.feed.messages import EngineStatus
+from probes.feed.messages import ConfigurationStatus, EngineStatus
 from probes.store.status import StoreState, StoreStatus
 from probes.text import line
 from tui.state.attribution import headline
@@ -31,6 +32,9 @@ STORE_WORDS: Final[dict[StoreState, str]] = {
 ON_THE_WAY: Final = 50
 """Samples that a working store may have before it: they are committed within 100 ms, and are no news."""
 
+NEWS_MS: Final = 10_000
+"""How long it is shown what of a changed configuration came into effect, ms."""
+
 ADVICE_MS: Final = 60_000
 """How long advice is written in full (ms); then a short mark stays, which the help explains."""
 
@@ -54,7 +58,13 @@ class StatusLine(OneLine):
             left += [*_notice(engine), *_store(engine.store), *_budget(engine)]
         elif not left:
             left = [LinePart(Content.styled("no word from the engine yet", "$text-muted"))]
-        left = [*_takeover(board.link), *_attribution(board), *_own_faults(board), *left]
+        left = [
+            *_takeover(board.link),
+            *_configuration(board.configuration, now),
+            *_attribution(board),
+            *_own_faults(board),
+            *left,
+        ]
         if board.untrusted:
             left.extend(_untrusted(board.untrusted, new=self._is_new("untrusted", now)))
         if board.buffered:
@@ -72,6 +82,26 @@ def _takeover(link: EngineLink) -> list[LinePart]:
     words = f" took over recording at {clock(link.takeover.at)} from {line(holder, 80)} "
     notice = Content.styled(words, "bold $background on $warning")
     return [LinePart(notice, 0), LinePart(Content.styled("Esc: seen", "$warning"), 0)]
+
+
+def _configuration(found: ConfigurationStatus | None, now: int) -> list[LinePart]:
+    """What is wrong with the configuration file, or takes a restart; for a while, what of it came into effect."""
+    if found is None:
+        return []
+    file, parts = line(PurePath(found.path).name, 40), []
+    if found.problem is not None:
+        parts.append(LinePart(Content.styled(f"{file}: {line(found.problem, 200)}", "bold $error"), 0))
+    elif found.changed_at is not None and now - found.changed_at < NEWS_MS:
+        parts.append(LinePart(Content.styled(f"{file}: {line(_changes(found), 60)}", "$success"), 0))
+    if found.restart:
+        parts.append(LinePart(Content.styled(f"restart for {line(', '.join(found.restart), 60)}", "$warning"), 1))
+    return parts
+
+
+def _changes(found: ConfigurationStatus) -> str:
+    """What came into effect, as a few names: ``+groq/llama −old ±cerebras/qwen``."""
+    kinds = (("+", found.added), ("−", found.removed), ("±", (*found.changed, *found.settings)))
+    return "  ".join(f"{mark}{name}" for mark, names in kinds for name in names)
 
 
 def _attribution(board: Dashboard) -> list[LinePart]:

@@ -32,6 +32,10 @@ class OptionChanges:
         """The options as the run begins with them."""
         self._begun = values
 
+    def reconfigure(self, choices: Choices) -> None:
+        """Go by other choices: the configuration fixes other options now."""
+        self._choices = choices
+
     def note(self, values: Mapping[Option, str]) -> bool:
         """Note which of the options differ from before. Whether something is now to be written that was not before."""
         before = {**self._begun, **self._changed}

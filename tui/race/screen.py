@@ -117,6 +117,24 @@ class RaceScreen(KeyedScreen[None]):
             form = replace(form, lanes=tuple(lanes))
         self._choice.change(form, ("lane", lanes[0]) if lanes else None)
 
+    def reconfigure(self, endpoints: Sequence[EndpointFacts]) -> None:
+        """Set the endpoints to choose from anew; a lane whose endpoint is gone is chosen no more."""
+        names = {one.name for one in endpoints}
+        form = self._choice.form
+        lanes = tuple(name for name in form.lanes if name in names)
+        self._choice.change(replace(form, endpoints=tuple(endpoints), lanes=lanes))
+        if self._choice.cursor[0] == "lane" and self._choice.cursor[1] not in names and endpoints:
+            self._choice.change(self._choice.form, ("lane", endpoints[0].name))
+
+    def set_prompts(self, prompts: Sequence[NamedPrompt]) -> None:
+        """Set the prompts to choose from; the one that is chosen stays, by its name, else it is the first."""
+        form = self._choice.form
+        name = None if form.prompt is None else form.prompts[form.prompt].name
+        places = {one.name: place for place, one in enumerate(prompts)}
+        place = None if form.prompt is None or not prompts else places.get(name or "", 0)
+        cursor = ("typed", "") if self._choice.cursor[0] == "prompt" else None
+        self._choice.change(replace(form, prompts=tuple(prompts), prompt=place), cursor)
+
     def apply(self, news: RaceNews) -> None:
         """Take news of the live race."""
         self.model.apply(news)

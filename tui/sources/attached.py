@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import structs
 
-from probes.feed.messages import Command, EngineStatus, Frame, Hello, RecorderStatus
+from probes.feed.messages import Command, EndpointFacts, EngineStatus, Frame, Hello, RecorderStatus
 from probes.race.updates import RaceCommand
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
@@ -51,9 +51,13 @@ class StoreFollower:
         self._vantage = vantage
         self._after: int | None = None
         self._stored = 0
+        self._endpoints: tuple[EndpointFacts, ...] | None = None
 
     def poll(self) -> StoreView:
-        """What was stored since the last poll. A store that cannot be read is a state of the frame, no error."""
+        """What was stored since the last poll. A store that cannot be read is a state of the frame, no error.
+
+        The frame has the recorder's endpoints where these have changed.
+        """
         now = _now()
         try:
             recorder = self.reader.recorder(self._vantage)
@@ -64,7 +68,18 @@ class StoreFollower:
             return StoreView(Frame(now, EngineStatus(StoreStatus(problem.state, problem.detail, self._stored)), ()))
         store = replace(reported.engine.store, stored=max(reported.engine.store.stored, self._stored))
         engine = structs.replace(reported.engine, store=store)
-        return StoreView(Frame(now, engine, reported.monitors, tuple(samples), answers), recorder)
+        changed = reported.endpoints if reported.endpoints != self._endpoints else None
+        self._endpoints = reported.endpoints
+        frame = Frame(
+            now,
+            engine,
+            reported.monitors,
+            tuple(samples),
+            answers,
+            endpoints=changed,
+            configuration=reported.configuration,
+        )
+        return StoreView(frame, recorder)
 
     def _new_samples(self) -> list[Sample]:
         """What was stored since the last poll; at the first poll the last two minutes."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from probes.feed.messages import Frame, Hello
+from probes.feed.messages import EndpointFacts, Frame, Hello
 from probes.race.updates import RaceNews
 
 
@@ -35,4 +35,11 @@ class RecorderAbsent:
     since: int | None
 
 
-Message = Hello | Frame | RaceNews | SourceLost | LineRejected | RecorderJoined | RecorderAbsent
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """The screen's own configuration file was changed: these are its endpoints now."""
+
+    endpoints: tuple[EndpointFacts, ...]
+
+
+Message = Hello | Frame | RaceNews | SourceLost | LineRejected | RecorderJoined | RecorderAbsent | Configured

@@ -1,6 +1,7 @@
 """ReadOnlySource: the source of a screen that only reads a store, whether or not anyone records into it."""
 
 import asyncio
+import dataclasses
 import os
 from collections.abc import Iterable
 
@@ -20,7 +21,8 @@ from tui.sources.stored_endpoints import stored_endpoints
 class ReadOnlySource:
     """Takes no lock, starts no engine and takes no command, so any number of screens may read one store.
 
-    ``configured`` are the endpoints of the configuration: those of the store with the same names are drawn like them.
+    ``configured`` are the endpoints of the configuration: those of the store with the same names are drawn like them,
+    unless the recorder says how it probes them.
     While a recorder writes, what it stores is delivered twice a second; where it stops, that is delivered too, and the
     next recorder is followed.
     """
@@ -30,6 +32,7 @@ class ReadOnlySource:
         self._configured = tuple(configured)
         self._store = StoreFollower(store_url)
         self._known: tuple[str, ...] | None = None
+        self._recorded: dict[str, EndpointFacts] = {}
         self._announced: Message | None = None
         self._closing = asyncio.Event()
 
@@ -60,10 +63,15 @@ class ReadOnlySource:
     def _poll(self) -> tuple[StoreView, Hello | None]:
         """What is new; and a hello with the store's endpoints, where they are not known yet or have changed."""
         view = self._store.poll()
-        if self._known is not None and all(one.endpoint in self._known for one in view.frame.samples):
+        news = view.frame.endpoints
+        if news is not None:
+            self._recorded = {one.name: one for one in news}
+        if news is None and self._known is not None and all(one.endpoint in self._known for one in view.frame.samples):
             return view, None
+        view = dataclasses.replace(view, frame=replace(view.frame, endpoints=None))  # the hello has all of the store
+        own = {one.name: one for one in self._configured}
         try:
-            endpoints = stored_endpoints(self._store.reader, self._configured)
+            endpoints = stored_endpoints(self._store.reader, (own | self._recorded).values())
         except StoreProblem:
             return view, None  # the frame says what is wrong
         return view, Hello(__version__, os.getpid(), self._url, simulated=False, endpoints=endpoints)

@@ -3,6 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, Final
 
@@ -11,10 +12,10 @@ from rich.cells import cell_len
 from probes.certificate import Certificate
 from probes.diagnosis.attribution import Attribution, LastProbe, attribute, worst
 from probes.diagnosis.reachability import ReachabilityCheck
-from probes.feed.messages import EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus
+from probes.feed.messages import ConfigurationStatus, EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus
 from probes.outcome import FAILED, INCONCLUSIVE, Outcome
 from probes.sample import Sample
-from tui.sources.messages import LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
+from tui.sources.messages import Configured, LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
 from tui.state.attribution import last_probe, recent_checks
 from tui.state.figures import figures, window_start
 from tui.state.health import limited_since, state
@@ -151,6 +152,10 @@ class FleetState:
         self.endpoints: dict[str, EndpointState] = {}
         self.longest_name = 0
         self.engine: EngineStatus | None = None
+        self.configuration: ConfigurationStatus | None = None
+        self._configured: tuple[EndpointFacts, ...] = ()
+        self._recorded: tuple[EndpointFacts, ...] = ()
+        self._gone: dict[str, EndpointState] = {}
         self.link = EngineLink(since=now)
         self.store_url: str | None = None
         self.certificate: Certificate | None = None
@@ -158,13 +163,15 @@ class FleetState:
         self._oldest_stored: float | None = None
         self._heard_at = now
         self._attributed: tuple[_Evidence, dict[str, Attribution]] | None = None
-        self._set_endpoints(endpoints)
+        self._configured = tuple(endpoints)
+        self._set_endpoints(self._configured)
 
     def apply(self, message: Message, now: int) -> None:
         """Change the state by one message that came at ``now``."""
         if isinstance(message, Frame):
             self._frame(message, now)
         elif isinstance(message, Hello):
+            self._configured, self._recorded = message.endpoints, ()
             self._set_endpoints(message.endpoints)
             self.store_url = message.store_url
             self.link = replace(self.link, simulated=message.simulated)
@@ -185,19 +192,56 @@ class FleetState:
             )
         elif isinstance(message, LineRejected):
             self.link = replace(self.link, bad_lines=self.link.bad_lines + 1)
+        elif isinstance(message, Configured):
+            self._configure(message)
+            return  # it says nothing of the engine
         self._heard_at = now
 
     def _set_endpoints(self, endpoints: Iterable[EndpointFacts]) -> None:
-        """Replace the endpoints; what is known of those that stay is kept."""
+        """Replace the endpoints; what is known of those that stay is kept, their slots too.
+
+        One that comes back finds what was known of it, and its slot, unless another has taken that.
+        """
+        wanted = {facts.name: facts for facts in endpoints}
+        gone = {name: one for name, one in self.endpoints.items() if name not in wanted}
+        taken = {one.slot for name, one in self.endpoints.items() if name in wanted}
         before, self.endpoints = self.endpoints, {}
-        for slot, facts in enumerate(endpoints):
-            endpoint = before.get(facts.name) or EndpointState(facts, slot, MonitorStatus(facts.name))
-            endpoint.facts, endpoint.slot, endpoint.drawn = facts, slot, None
-            self.endpoints[facts.name] = endpoint
+        for name, facts in wanted.items():
+            endpoint = before.get(name)
+            if endpoint is None:
+                endpoint = self._gone.pop(name, None) or EndpointState(facts, -1, MonitorStatus(name))
+                if endpoint.slot < 0 or endpoint.slot in taken:
+                    endpoint.slot = next(slot for slot in count() if slot not in taken)
+                endpoint.monitor = MonitorStatus(name)
+                taken.add(endpoint.slot)
+            endpoint.facts, endpoint.drawn, endpoint.attributable = facts, None, None
+            self.endpoints[name] = endpoint
+        self._gone |= gone
+        self._attributed = None
         self.longest_name = max((cell_len(name) for name in self.endpoints), default=0)
+
+    def _configure(self, message: Frame | Configured) -> None:
+        """Take over which endpoints are configured now.
+
+        Where another recorder is followed these are its own, as it says, and those that only our file names.
+        """
+        if self.link.phase != "attached":
+            if not isinstance(message, Frame):
+                return  # our own engine says it, or will
+            self._configured = message.endpoints or ()
+        elif isinstance(message, Frame):
+            self._recorded = message.endpoints or ()
+        else:
+            self._configured = message.endpoints
+        recorded = {one.name: one for one in self._recorded}
+        ours = [recorded.pop(one.name, one) for one in self._configured]
+        self._set_endpoints([*ours, *recorded.values()])
 
     def _frame(self, frame: Frame, now: int) -> None:
         self.engine = frame.engine
+        self.configuration = frame.configuration
+        if frame.endpoints is not None:
+            self._configure(frame)
         if self.link.phase not in ("live", "attached", "unrecorded"):
             before = self.link.followed
             takeover = self.link.takeover if before is None else Takeover(before, now)
@@ -325,6 +369,7 @@ class FleetState:
             endpoints=shown,
             link=self.link_at(now),
             engine=self.engine,
+            configuration=self.configuration,
             groups=groups,
             states=dict(Counter(view.state for view in views)),
             total=len(views),

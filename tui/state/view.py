@@ -9,7 +9,7 @@ from typing import Literal
 from probes.certificate import Certificate
 from probes.diagnosis.attribution import Attribution
 from probes.endpoint import Lane
-from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus
+from probes.feed.messages import ConfigurationStatus, EndpointFacts, EngineStatus, MonitorStatus
 from probes.outcome import Outcome
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import ServingChange
@@ -196,6 +196,7 @@ class Dashboard:
     endpoints: tuple[EndpointView, ...]
     link: EngineLink
     engine: EngineStatus | None = None
+    configuration: ConfigurationStatus | None = None
     groups: dict[str, str] = field(default_factory=dict)
     states: dict[State, int] = field(default_factory=dict)
     total: int = 0

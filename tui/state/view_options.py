@@ -118,7 +118,8 @@ class ScreenOptions:
     ``endpoints`` and ``store_url`` are what the configuration says, so that there is something to show before the
     engine has said hello. ``prompts`` gives those to race on, when they are wanted; ``race`` is run as soon as there is
     an engine. ``lasting_s`` ends the screen by itself; None: a person does. ``config`` finds the configuration file in
-    effect, which is another once a user has one of his own.
+    effect, which is another once a user has one of his own. ``followed`` is the path that was named on the command
+    line, or None, of a file that is followed while the screen runs; empty where none is.
     """
 
     view: ViewOptions = field(default_factory=ViewOptions)
@@ -132,6 +133,7 @@ class ScreenOptions:
     race: "RaceRequest | None" = None
     lasting_s: float | None = None
     config: Callable[[], ConfigFile] = _find_config
+    followed: tuple[Path | None] | tuple[()] = ()
 
 
 def next_of(options: Sequence[T], current: T, step: int = 1) -> T:
@@ -196,7 +198,7 @@ def _place(view: EndpointView) -> tuple[bool, float]:
 
 
 _ORDERS: Final[dict[Sort, Callable[[EndpointView], Any]]] = {
-    "configured": lambda view: view.slot,
+    "configured": lambda _: 0,  # as they come
     "name": lambda view: view.name.lower(),
     "ttft": lambda view: unknown_last(view.figures.ttft_p50_ms),
     "tokens/s": lambda view: unknown_last(view.figures.tokens_per_s_p50, -1),

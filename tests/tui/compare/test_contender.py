@@ -38,7 +38,7 @@ def test_a_contender_is_what_is_configured():
 
 
 def test_contenders_have_the_colours_of_the_dashboard_and_places_those_of_their_letters():
-    of_fleet = in_fleet_colors(first_contenders([GROQ, CEREBRAS]), FLEET)
+    of_fleet = in_fleet_colors(first_contenders([GROQ, CEREBRAS]), {one.name: slot for slot, one in enumerate(FLEET)})
     assert [one.color for one in of_fleet] == [names(FLEET).index(one.name) for one in (GROQ, CEREBRAS)]
     assert [one.letter for one in of_fleet] == ["A", "B"]
     assert Contender.of(CEREBRAS, 3, "fra").color == 3

@@ -14,7 +14,7 @@ from probes.store.status import StoreStatus
 from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
-from tui.sources.messages import LineRejected, RecorderAbsent, RecorderJoined, SourceLost
+from tui.sources.messages import Configured, LineRejected, RecorderAbsent, RecorderJoined, SourceLost
 from tui.state.figures import window_start
 from tui.state.fleet import FAILURES_KEPT, FleetState, reset_at, served
 from tui.state.history import History, LoadedHistory
@@ -127,7 +127,7 @@ def test_an_engine_with_other_endpoints_keeps_what_is_known_of_the_same(day):
     made = fleet(fabric.hello(), fabric.frame(day))
     facts = fabric.hello().endpoints
     made.apply(fabric.hello(endpoints=(facts[1], facts[0])), NOW)
-    assert [view.slot for view in board(made).endpoints] == [0, 1]
+    assert [(view.name, view.slot) for view in board(made).endpoints] == [(facts[1].name, 1), (facts[0].name, 0)]
     assert len(made.endpoints[CEREBRAS].history)
     assert made.longest_name == len(CEREBRAS)
 
@@ -372,3 +372,56 @@ def test_that_our_engine_took_over_from_another_recorder_is_told_until_it_is_see
 def test_an_engine_that_was_the_first_took_over_from_nobody():
     made = fleet(fabric.hello(), fabric.frame([]), SourceLost("it died"), fabric.hello(), fabric.frame([]))
     assert made.link.takeover is None
+
+
+def changed(day, *facts, **fields):
+    """A frame that says which endpoints are configured now."""
+    return replace(fabric.frame(day), endpoints=tuple(facts), **fields)
+
+
+def test_of_endpoints_that_come_and_go_the_others_keep_their_colours_and_their_past(day):
+    made = fleet(fabric.hello(), fabric.frame(day))
+    first, second, *rest = fabric.hello().endpoints
+    new = replace(first, name="new")
+    slots = {name: one.slot for name, one in made.endpoints.items()}
+    held = {name: len(one.history) for name, one in made.endpoints.items()}
+    made.apply(changed([], new, second, *rest), NOW)
+    assert [view.name for view in board(made).endpoints] == ["new", *(one.name for one in (second, *rest))]
+    assert {name: one.slot for name, one in made.endpoints.items() if name != "new"} == {
+        one.name: slots[one.name] for one in (second, *rest)
+    }
+    assert made.endpoints["new"].slot == slots[first.name], "the first free one"
+    assert not len(made.endpoints["new"].history)
+    made.apply(changed([], first, second, *rest, new), NOW)
+    assert {name: len(one.history) for name, one in made.endpoints.items() if name != "new"} == held
+    assert len({one.slot for one in made.endpoints.values()}) == len(made.endpoints)
+    assert not made.endpoints[first.name].monitor.paused
+
+
+def test_an_endpoint_that_is_changed_keeps_its_row(day):
+    made = fleet(fabric.hello(), fabric.frame(day))
+    first, *rest = fabric.hello().endpoints
+    made.apply(changed([], replace(first, model="other", interval=7.0), *rest), NOW)
+    view = board(made).endpoints[0]
+    assert (view.facts.model, view.facts.interval) == ("other", 7.0)
+    assert len(made.endpoints[first.name].history)
+
+
+def test_a_followed_recorder_s_endpoints_are_shown_beside_those_of_our_own_file(day):
+    made = fleet(fabric.hello(), RecorderJoined("process 7"), fabric.frame(day))
+    first, second, *rest = fabric.hello().endpoints
+    theirs = replace(first, name="theirs")
+    made.apply(changed([], replace(first, interval=7.0), theirs), NOW)
+    assert list(made.endpoints) == [first.name, second.name, *(one.name for one in rest), "theirs"]
+    assert made.endpoints[first.name].facts.interval == 7.0, "as it is probed"
+    made.apply(Configured((first,)), NOW)
+    assert list(made.endpoints) == [first.name, "theirs"]
+    made.apply(changed([], first), NOW)
+    assert list(made.endpoints) == [first.name]
+
+
+def test_what_our_own_file_says_is_for_our_own_engine_to_tell(day):
+    made = fleet(fabric.hello(), fabric.frame(day))
+    before = list(made.endpoints)
+    made.apply(Configured(()), NOW)
+    assert list(made.endpoints) == before
