@@ -100,7 +100,7 @@ async def test_the_foot_says_what_is_wrong_until_it_is_mended_what_came_and_what
         mended = replace(status, problem=None, changed_at=NOW, added=("x/new",), removed=("x/old",), changed=("x/y",))
         await shown.hear(fabric.frame([], configuration=mended))
         assert "line 5" not in shown.text
-        assert "config.toml: +x/new  −x/old  ±x/y" in shown.text
+        assert "config.toml: +x/new, −x/old, ±x/y" in shown.text
         await shown.hear(fabric.frame([], configuration=replace(mended, restart=("[store] url",))), after_ms=11_000)
         assert "+x/new" not in shown.text
         assert "restart for [store] url" in shown.text

@@ -99,9 +99,9 @@ def _configuration(found: ConfigurationStatus | None, now: int) -> list[LinePart
 
 
 def _changes(found: ConfigurationStatus) -> str:
-    """What came into effect, as a few names: ``+groq/llama −old ±cerebras/qwen``."""
+    """What came into effect, as a few names: ``+groq/llama, −old, ±cerebras/qwen``."""
     kinds = (("+", found.added), ("−", found.removed), ("±", (*found.changed, *found.settings)))
-    return "  ".join(f"{mark}{name}" for mark, names in kinds for name in names)
+    return ", ".join(f"{mark}{name}" for mark, names in kinds for name in names)
 
 
 def _attribution(board: Dashboard) -> list[LinePart]:
