@@ -145,7 +145,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
 """Examples by the words of the command."""
 
 EXIT_CODES: Final = (
-    ("0", "all is well"),
+    ("0", "all is well; a history that is empty or not there yet is no failure"),
     ("1", "not all is well: a probe was not ok, nothing was found, a file could not be written"),
     ("2", "a wrong configuration or command line; nothing was done"),
     ("3", "the store cannot be used, or samples were not stored"),

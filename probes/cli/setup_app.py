@@ -33,7 +33,12 @@ def init(ctx: typer.Context) -> None:
 def add(
     ctx: typer.Context,
     what: Annotated[
-        str | None, typer.Argument(metavar="PROVIDER|URL", help="One of inftop providers, or a server's address.")
+        str | None,
+        typer.Argument(
+            metavar="PROVIDER|URL",
+            help="One of inftop providers, or a server's address.",
+            autocompletion=completion.providers,
+        ),
     ] = None,
     models: Annotated[list[str] | None, typer.Argument(metavar="MODEL", help="Its models to watch.")] = None,
     source: Annotated[
@@ -42,12 +47,24 @@ def add(
     ] = None,
     name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="What to call the endpoint.")] = None,
     key: Annotated[
-        str | None, typer.Option("--key", metavar="NAME", help="The name of its key, never the key; none: no key.")
+        str | None,
+        typer.Option(
+            "--key",
+            metavar="NAME",
+            help="The name of its key, never the key; none: no key.",
+            autocompletion=completion.keys,
+        ),
     ] = None,
     url: Annotated[str | None, typer.Option("--url", metavar="URL", help="Another address of the provider.")] = None,
-    group: Annotated[str | None, typer.Option("--group", metavar="NAME", help="The group it is compared in.")] = None,
+    group: Annotated[
+        str | None,
+        typer.Option("--group", metavar="NAME", help="The group it is compared in.", autocompletion=completion.groups),
+    ] = None,
     interval: Annotated[str | None, typer.Option("--interval", metavar="TIME", help="How often: 30s, 5m.")] = None,
-    dialect: Annotated[str | None, typer.Option("--dialect", metavar="NAME", help="What is spoken there.")] = None,
+    dialect: Annotated[
+        str | None,
+        typer.Option("--dialect", metavar="NAME", help="What is spoken there.", autocompletion=completion.dialects),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether to add them.")] = False,
     no_probe: Annotated[bool, typer.Option("--no-probe", help="No trial probe: add them untried.")] = False,
 ) -> None:

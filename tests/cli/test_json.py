@@ -14,8 +14,10 @@ from typer.main import get_command
 
 from probes.cli.commands import selftest as selftest_command
 from probes.cli.json_page import markdown, schemas
+from probes.models.changes import ModelEvent
 from probes.sample import COLUMNS
 from probes.simulator.server import Simulator
+from probes.store.models import KnownList, ModelHistory
 from probes.store.races import save_race
 from tests.cli.test_probe_command import ENDPOINT, FAST
 from tests.race.races import race
@@ -154,6 +156,14 @@ async def test_samples_and_lists_of_models(run, tmp_path, monkeypatch):
         assert validated("models", found)["lists"][0]["models"]
     assert validated("models", await asyncio.to_thread(run, "models", "groq", "--json"))["lists"][0]["problem"]
     assert "servers" in validated("discover", await asyncio.to_thread(run, "discover", "--json"))
+
+
+def test_what_changed_in_lists_of_models(run, config, tmp_path):
+    at = 1_800_000_000_000
+    event = ModelEvent(at, "local", "groq", "http://h/v1", "m", "price", "$1 in, $2 out", "$2 in, $3 out")
+    ModelHistory(url_of(tmp_path / "history.db"), "local").keep(KnownList("s", "groq", "http://h/v1", at, ()), [event])
+    found = run("--config", config, "models", "--events", "--since", "2027-01-01", "--json")
+    assert validated("models", found)["events"]
 
 
 def test_a_key_that_is_tested(run, config):

@@ -41,7 +41,7 @@ def test_a_terminal_shows_colours_and_never_markup_and_breaks_no_line(monkeypatc
     lines = columns([("A", "B"), ("[red]x[/red] :smile:", styled("missing", "bad"))])
     out = printed(lines, monkeypatch)
     assert "[red]x[/red] :smile:" in out
-    assert "\x1b[31mmissing\x1b[0m" in out
+    assert "\x1b[1;31mmissing\x1b[0m" in out
     assert out.startswith("\x1b[1mA")
     assert out.count("\n") == 2
 

@@ -11,7 +11,7 @@ _COLOURS: Final[dict[Style, str]] = {
     "heading": "bold",
     "note": "dim",
     "good": "green",
-    "bad": "red",
+    "bad": "bold red",
     "warning": "yellow",
 }
 
