@@ -185,7 +185,7 @@ def test_the_image_runs_a_command_of_ours(called):
     _, options = called([*json.loads(last("ENTRYPOINT"))[1:], *json.loads(last("CMD"))])
     assert json.loads(last("ENTRYPOINT")) == ["inftop"] == list(PYPROJECT["project"]["scripts"])
     assert options["publishing"] == Publishing(Address("0.0.0.0", 9464))
-    assert (last("EXPOSE"), last("USER"), last("VOLUME")) == ("9464", "inftop", "/var/lib/inftop")
+    assert (last("EXPOSE"), last("USER"), last("VOLUME")) == ("9464", "10001", "/var/lib/inftop")
 
 
 def test_the_image_is_built_from_what_there_is():
