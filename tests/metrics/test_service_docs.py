@@ -196,7 +196,14 @@ def test_the_image_is_built_from_what_there_is():
             assert all((ROOT / one).exists() for one in sources)
             copied |= set(sources) if target == "/src/" else {target.removeprefix("/src/")}
     project, wheel = PYPROJECT["project"], PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
-    needed = {"README.md", "hatch_build.py", *project["license-files"], *wheel["packages"], *wheel["force-include"]}
+    needed = {
+        "README.md",
+        "hatch_build.py",
+        *project["license-files"],
+        *wheel["packages"],
+        *wheel["force-include"],
+        *wheel["shared-data"],
+    }
     assert needed | {"pyproject.toml"} <= copied
     [extras] = re.findall(r"whl\)\[([a-z,]+)\]", " ".join(rest for _, rest in instructions()))
     assert set(extras.split(",")) <= set(project["optional-dependencies"])
