@@ -53,8 +53,8 @@ def state_of(path: Path) -> FileState:
     """The state of a file. Raises ImportRefused for a pipe or a device, and OSError where there is none."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
-        what = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
-        raise ImportRefused(f"is {what}; a file is read twice, first to check it").of(str(path))
+        pipe = "is a pipe or a device: only a file can be read twice, first to check it"
+        raise ImportRefused("is a folder" if stat.S_ISDIR(found.st_mode) else pipe).of(str(path))
     return FileState(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 

@@ -2,6 +2,8 @@
 
 from typing import Self
 
+from probes.text import plain
+
 
 class ImportRefused(Exception):  # noqa: N818  # what happened to the file, not what went wrong in it
     """A file that is not taken. ``place`` is the line or the row in it, ``column`` the column's name, if any."""
@@ -12,7 +14,7 @@ class ImportRefused(Exception):  # noqa: N818  # what happened to the file, not 
 
     def of(self, file: str) -> Self:
         """The same error, with the file named."""
-        self.file = file
+        self.file = plain(file)
         return self
 
     def __str__(self) -> str:

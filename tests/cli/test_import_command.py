@@ -1,13 +1,15 @@
 """``inftop history import`` on the command line: what it prints, what it refuses, and that it writes nothing then."""
 
 import json
+import signal
 import subprocess
 import sys
 
 import pytest
 
+from probes.cli.commands import import_files
 from tests.samples import sample
-from tests.store.stores import ask, fill, url_of
+from tests.store.stores import ask, fill, make, url_of
 
 pytestmark = pytest.mark.slow
 
@@ -67,6 +69,19 @@ def test_another_store_can_be_named_and_none_is_made_to_check_a_file(config, wri
     assert not (tmp_path / "history.db").exists()
 
 
+def test_a_file_that_is_changed_after_it_was_checked_is_told(tmp_path, written, monkeypatch):
+    file, store = written("jsonl"), url_of(tmp_path / "history.db")
+    [checked] = import_files._checked([file], None)
+    text = file.read_text()
+    file.write_text(text + text)
+    with pytest.raises(import_files.FilesRefused, match="was changed since it was checked\nwhat was imported before"):
+        import_files._imported(store, checked, None)
+    monkeypatch.setattr(import_files, "state_of", lambda _path: checked.state)
+    file.write_text(text + "{\n")
+    with pytest.raises(import_files.FilesRefused, match="line 4: is no JSON object"):
+        import_files._imported(store, checked, None)
+
+
 def test_where_one_file_is_refused_nothing_is_written_and_each_is_named(config, written, tmp_path):
     good = written("csv")
     bad, worse = tmp_path / "bad.csv", tmp_path / "worse.csv"
@@ -81,3 +96,23 @@ def test_where_one_file_is_refused_nothing_is_written_and_each_is_named(config, 
     assert not (tmp_path / "history.db").exists()
     done = inftop("--config", config, "history", "import", tmp_path / "nothing.csv")
     assert (done.returncode, done.stderr) == (1, f"{tmp_path / 'nothing.csv'}: No such file or directory\n")
+
+
+def test_ctrl_c_leaves_whole_samples_and_the_same_command_adds_the_rest(config, tmp_path):
+    file, store = tmp_path / "many.jsonl", tmp_path / "history.db"
+    many = (sample(started_at=1_795_000_000_000 + at * 20_000, sample_id=f"{at:016x}") for at in range(6_000))
+    file.write_text("".join(json.dumps(one.to_json()) + "\n" for one in many))
+    command = [sys.executable, "-m", "probes", "--config", str(config), "history", "import", str(file)]
+    make(store)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while not ask(store, "SELECT count(*) FROM sample")[0][0]:
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert "Traceback" not in process.stderr.read()
+    assert process.returncode == 130
+    kept = ask(store, "SELECT count(*) FROM sample")[0][0]
+    assert 0 < kept < 6_000
+    assert ask(store, "SELECT sum(samples) FROM rollup WHERE tier = 'month'") == [(kept,)]
+    done = inftop(*command[3:])
+    assert done.stdout == f"{file}: {6_000 - kept:,} samples new, {kept:,} known already\n"
+    assert ask(store, "SELECT sum(samples) FROM rollup WHERE tier = 'month'") == [(6_000,)]

@@ -15,13 +15,14 @@ from probes.imports.file import FileState, opened, state_of
 from probes.imports.refused import ImportRefused
 from probes.store.history.importing import AT_ONCE, Imported, import_samples
 from probes.store.location import default_url, shown
+from probes.text import plain
 
 
 class FilesRefused(Exception):  # noqa: N818  # what happened to them
-    """Files of which at least one is not as it must be: nothing was written."""
+    """Files of which at least one is not as it must be, and what that means for the others."""
 
-    def __init__(self, problems: Sequence[ImportRefused]) -> None:
-        super().__init__("\n".join([*map(str, problems), "nothing was imported"]))
+    def __init__(self, problems: Sequence[ImportRefused], so: str = "nothing was imported") -> None:
+        super().__init__("\n".join([*map(str, problems), so]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def _checked(files: Sequence[Path], endpoint: str | None) -> list[CheckedFile]:
     checked, problems = [], []
     for path in files:
         try:
-            with progress_bar(f"Checking {path.name}") as on_progress:
+            with progress_bar(f"Checking {plain(path.name)}") as on_progress:
                 checked.append(_check(path, endpoint, on_progress))
         except ImportRefused as refused:
             problems.append(refused)
@@ -80,11 +81,14 @@ def _check(path: Path, endpoint: str | None, on_progress: Progress) -> CheckedFi
 
 
 def _imported(url: str, file: CheckedFile, endpoint: str | None) -> Imported:
-    """Add the samples of a checked file to the store. Raises FilesRefused where it is another since."""
-    if state_of(file.path) != file.state:
-        raise FilesRefused([ImportRefused("was changed while it was read").of(str(file.path))])
-    with progress_bar(f"Importing {file.path.name}") as on_progress, opened(file.path, endpoint) as samples:
-        return import_samples(url, samples, file.columns, lambda done: on_progress(done, file.samples))
+    """Add the samples of a checked file to the store. Raises FilesRefused where it was changed since."""
+    try:
+        if state_of(file.path) != file.state:
+            raise ImportRefused("was changed since it was checked").of(str(file.path))
+        with progress_bar(f"Importing {plain(file.path.name)}") as on_progress, opened(file.path, endpoint) as samples:
+            return import_samples(url, samples, file.columns, lambda done: on_progress(done, file.samples))
+    except ImportRefused as refused:
+        raise FilesRefused([refused], "what was imported before stays; the same command adds the rest") from None
 
 
 _NOTE: Final = "left out, for they began where the store has pruned samples, and its rollups may count them already"
@@ -108,8 +112,8 @@ def _print(url: str, files: Sequence[tuple[CheckedFile, Imported | None]], as_js
         return
     for one, found in files:
         if found is None:
-            typer.echo(f"{one.path}: {one.samples:,} samples can be imported")
+            typer.echo(f"{plain(str(one.path))}: {one.samples:,} samples can be imported")
             continue
-        typer.echo(f"{one.path}: {found.samples:,} samples new, {found.known:,} known already")
+        typer.echo(f"{plain(str(one.path))}: {found.samples:,} samples new, {found.known:,} known already")
         if found.pruned:
             typer.echo(f"  note: {found.pruned:,} {_NOTE}")
