@@ -11,7 +11,7 @@ from probes.imports.refused import ImportRefused
 from probes.sample import Sample
 
 MOST_LINES: Final = 10_000
-"""Lines of one record, whose texts may have line feeds: more are a quote that is not closed."""
+"""Lines of one record, whose texts may have line feeds."""
 
 
 class CsvSamples:
@@ -61,5 +61,5 @@ class CsvSamples:
         for number, text in lines(file):
             self._last = number
             if number - self._first > MOST_LINES:
-                raise ImportRefused("a quote is not closed", place=place(self._first))
+                raise ImportRefused(f"goes on for {MOST_LINES:,} lines: no sample does", place=place(self._first))
             yield text

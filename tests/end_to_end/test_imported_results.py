@@ -30,7 +30,7 @@ DAY = TimeRange(NOW - 86_400_000, NOW + 86_400_000)
 NAMES = ("e", "aiperf/m")
 OURS = [sample(endpoint="e", started_at=NOW - 60_000 + at, connection="warm", ttft_ms=100.0) for at in range(3)]
 THEIRS = [
-    sample(endpoint=name, started_at=NOW - 1_000 + at, ttft_ms=900.0, vantage="import:aiperf")
+    sample(endpoint=name, started_at=NOW - 120_000 + at, ttft_ms=900.0, vantage="import:aiperf")
     for at in range(5)
     for name in NAMES
 ]

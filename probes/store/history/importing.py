@@ -15,7 +15,6 @@ from sqlalchemy import Connection, Engine
 from probes.sample import Sample
 from probes.stats.rollup import TIERS, RollupKey, bucket_of, next_bucket, roll_up
 from probes.store.history.duplicates import began_with, key_of
-from probes.store.history.rebuild import settle
 from probes.store.retention import StoredKind
 from probes.store.row import KINDS, SAMPLE_COLUMNS, EndpointKey, endpoint_of, row_of
 from probes.store.statements import insert_samples, run
@@ -66,8 +65,6 @@ def import_samples(
     """
     engine = open_store(target, PATIENT)
     try:
-        with translated():
-            settle(engine)
         return _Import(engine, columns, on_progress).run(samples)
     finally:
         engine.dispose()
