@@ -19,7 +19,7 @@ from tui.sample.words import figures
 from tui.state.attribution import reasons
 from tui.state.health import due
 from tui.state.rate_limits import LimitLevel
-from tui.state.served_by import other_tier
+from tui.state.served_by import LISTED, YES, ServingChange, other_tier
 from tui.state.view import EndpointView, LaneFigures
 from tui.style.format import DASH, clock, number, stamp, times, until
 from tui.style.palette import endpoint_color
@@ -107,10 +107,14 @@ def _level(level: LimitLevel, at: int | None) -> str:
 
 
 def changes(view: EndpointView) -> list[str]:
-    """The changes of what served the endpoint, in words, the newest first."""
-    return [
-        f"{CHANGE} {clock(one.at)} {one.word} {line(one.before)} → {line(one.after)}" for one in reversed(view.changes)
-    ]
+    """The changes of what served the endpoint, and of its model in its provider's list, in words, the newest first."""
+    return [f"{CHANGE} {clock(one.at)} {_change(one)}" for one in reversed(view.changes)]
+
+
+def _change(change: ServingChange) -> str:
+    if change.word == LISTED:
+        return "listed again" if change.after == YES else "listed no more"
+    return f"{change.word} {line(change.before)} → {line(change.after)}"
 
 
 def failure(sample: Sample, at: int | None = None) -> str:

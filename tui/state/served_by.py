@@ -38,6 +38,9 @@ class ServingSeen(NamedTuple):
 LISTED: Final = "listed"
 """What it is called that a provider lists the model, or lists it no more."""
 
+YES: Final = "yes"
+NO: Final = "no"
+
 
 @dataclass(frozen=True, slots=True)
 class ServingChange:
@@ -74,13 +77,13 @@ def listing_change(event: ModelEvent) -> ServingChange:
         case "vanished":
             return no_longer_listed(event.at)
         case "appeared":
-            return ServingChange(event.at, LISTED, "no", "yes")
+            return ServingChange(event.at, LISTED, NO, YES)
     return ServingChange(event.at, event.what, event.before or "", event.after or "")
 
 
 def no_longer_listed(at: int) -> ServingChange:
     """That a model vanished from its provider's list at that instant (ms since the epoch)."""
-    return ServingChange(at, LISTED, "yes", "no")
+    return ServingChange(at, LISTED, YES, NO)
 
 
 def tier_of(seen: Iterable[ServingSeen]) -> str | None:

@@ -20,7 +20,7 @@ from tui.sample.waterfall import Waterfall
 from tui.sample.words import REOPENED, figures, note
 from tui.state.health import due
 from tui.state.rate_limits import LimitLevel
-from tui.state.served_by import ServingChange
+from tui.state.served_by import ServingChange, no_longer_listed
 from tui.state.view import EndpointView, Figures, LaneFigures
 from tui.state.view_options import ViewOptions
 from tui.style.format import clock
@@ -42,6 +42,13 @@ ANSWER = "The lighthouse keeper counted the ships by their lamps. " * 40
 
 def failed(minutes_ago, detail="first token: nothing within 30 s"):
     return sample(outcome=Outcome.TIMEOUT, outcome_detail=detail, started_at=GOOD.started_at - minutes_ago * 60_000)
+
+
+def test_a_model_that_comes_and_goes_in_a_list_is_a_change_in_words():
+    price, back = ServingChange(1, "price", "$1 in, $2 out", "$2 in, $2 out"), ServingChange(3, "listed", "no", "yes")
+    seen = (price, no_longer_listed(2), back)
+    words = [one.split(" ", 2)[2] for one in changes(replace(VIEW, changes=seen))]
+    assert words == ["listed again", "listed no more", "price $1 in, $2 out → $2 in, $2 out"]
 
 
 def test_the_title_says_since_when_a_model_is_listed_no_more():
