@@ -7,10 +7,12 @@ from contextlib import contextmanager
 
 import keyring
 import pytest
+from jsonschema import Draft202012Validator
 from keyring.backends.fail import Keyring as NoKeyring
 
 from probes.cli.app import main
 from probes.cli.commands import discover as discover_command
+from probes.cli.json_page import schemas
 from probes.cli.output.model_lines import list_lines
 from probes.models.changes import ModelEvent
 from probes.models.model import Model, ModelList
@@ -242,7 +244,9 @@ def test_events_are_those_that_recorders_stored(inftop, tmp_path):
         "groq  m  price: $1 in, $2 out → $2 in, $3 out",
         "mistral  n  vanished",
     ]
-    (only,) = json.loads(inftop(*asked, "mistral", *since, "--json")[1])["events"]
+    printed = json.loads(inftop(*asked, "mistral", *since, "--json")[1])
+    Draft202012Validator(schemas()["models"]).validate(printed)
+    (only,) = printed["events"]
     assert (only["model"], only["what"], only["before"], only["at"]) == (
         "n",
         "vanished",
