@@ -13,7 +13,7 @@ setup_app = CommandLine()
 ADD_PAGE: Final = "inftop.add_page"
 """The key in the context's ``meta`` under which a screen, if there is one, puts the function that shows its add page.
 
-It takes the path given with --config, or None, and what to add models of, or None.
+It takes the path given with --config, or None, and the name of the provider to add models of, "" for any.
 """
 
 
@@ -81,9 +81,12 @@ def add(
     if name is not None and (source is not None or len(named) > 1):
         raise typer.BadParameter("is for one endpoint", param_hint="--name")
     page = ctx.meta.get(ADD_PAGE)
-    if page is not None and source is None and not named and (what is None or not (yes or no_probe)):
-        page(ctx.obj, what)
-        return
+    if page is not None and not (named or source or name or key or url or group or interval or dialect or no_probe):
+        from probes.config.presets import presets
+
+        if what is None or what in presets():
+            page(ctx.obj, what or "")
+            return
     if what is None and source is None:
         raise typer.BadParameter("name a provider or an address (inftop providers, inftop discover), or --from")
     from probes.cli.commands.add import AddRequest, add

@@ -10,10 +10,11 @@ from typing import Any, Final
 from probes.cli.commands.models import ask_address, ask_source, endpoint_at
 from probes.config import checks
 from probes.config.base_url_variables import base_url_variable
+from probes.config.edit.values import endpoint_values
 from probes.config.file import read_small_text, shipped
 from probes.config.given_endpoint import Address
 from probes.config.imports import llm
-from probes.config.imports.candidate import Candidate, PlainKey, endpoint_values
+from probes.config.imports.candidate import Candidate, PlainKey
 from probes.config.imports.litellm import litellm_candidates
 from probes.config.model_sources import UnknownProvider, preset_endpoint, source_of
 from probes.config.other_tools import find_configurations, llm_folder

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from probes.config import checks
+from probes.config.edit.values import endpoint_values
 from probes.config.given_endpoint import Address, address_of
-from probes.config.imports.candidate import Candidate, PlainKey, endpoint_values
+from probes.config.imports.candidate import Candidate, PlainKey
 from probes.config.presets import presets
 from probes.config_error import ConfigError
 from probes.keys.secret import Secret, flaw, has_what_looks_like_a_key, names_a_secret
