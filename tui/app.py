@@ -359,6 +359,8 @@ class InftopApp(OrderedKeysApp):
             for name in users:
                 if name in self._fleet.endpoints and self._fleet.endpoints[name].lacks_key:
                     self._source.send(Command("probe", name))
+        elif users and self._fleet.link.phase == "attached":
+            self.notify("The recorder that holds the store looks for missing keys again within a minute.")
 
     @on(EndpointRequested)
     def _endpoint_requested(self, event: EndpointRequested) -> None:

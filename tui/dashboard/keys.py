@@ -127,7 +127,7 @@ def disabled_keys(now: DashboardKeyState) -> dict[str, str]:
         ),
         **disabled_if(bool(now.no_engine), ("probe", "pause", "pause.all"), now.no_engine),
         **disabled_if(bool(now.no_edit), ("edit",), now.no_edit),
-        **disabled_if(not now.drawn, ("edit",)),
+        **disabled_if(not now.drawn or now.view == "wall", ("edit",)),
         **disabled_if(now.is_first, ("earlier",), "Nothing was measured before."),
         **disabled_if(now.is_empty, ("export",), "There is no sample yet, so there is nothing to export."),
         **disabled_if(now.is_unmeasured, ("compare",), "Nothing was measured yet, so there is nothing to compare."),

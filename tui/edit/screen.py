@@ -44,7 +44,7 @@ class EditScreen(KeyedScreen[None]):
         background: $background;
         #heading, #keys { background: $panel; }
         #heading { padding: 0 1; height: 1; }
-        #file { height: 2; margin: 1 1 0 1; }
+        #file { height: 1; margin: 1; }
         #form { height: auto; margin: 0 1; }
         #actions { height: 1; margin: 1 1 0 1; }
         #words { height: 1fr; margin: 1 2 0 2; }
@@ -135,7 +135,9 @@ class EditScreen(KeyedScreen[None]):
         if form is not None:
             title = (*title, (f"   {form.endpoint.provider} · {form.endpoint.model}", "label"))
         self._heading.draw([title])
-        self._file.draw(self._file_rows())
+        file_rows = self._file_rows()
+        self._file.styles.height = len(file_rows)
+        self._file.draw(file_rows)
         rows: list[Row] = [((self._problem, "error"),)] if self._problem else []
         if form is not None:
             wrong = self._judged.of_field or {}

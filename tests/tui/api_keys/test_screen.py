@@ -9,6 +9,8 @@ from tests.tui import fabric
 from tests.tui.api_keys.pages import done, opened
 from tests.tui.screen import showing
 from tui.api_keys.model import KeyTest
+from tui.sources.messages import RecorderJoined
+from tui.sources.source import ScriptedSource
 
 KEY = "gsk_a1B2c3D4e5F6g7H8"
 
@@ -118,3 +120,13 @@ async def test_a_configuration_that_cannot_be_read_is_said_and_providers_are_sti
         await done(shown)
         assert "The configuration cannot be read" in shown.text
         assert "keys of other providers" in shown.text
+
+
+async def test_beside_another_recorder_it_is_said_when_that_finds_the_key(tmp_path, memory):
+    messages = [fabric.hello(), fabric.frame(fabric.day(hours=0.2)), RecorderJoined("process 7")]
+    async with opened(tmp_path, source=ScriptedSource(messages, takes_commands=False)) as shown:
+        await shown.press("enter")
+        await paste(shown, KEY)
+        await shown.press("enter")
+        await done(shown)
+        assert "within a minute" in shown.notices[1]

@@ -10,6 +10,8 @@ from tests.tui.api_keys.pages import done
 from tests.tui.edit.pages import CONFIG, opened
 from tui.sources.messages import RecorderAbsent
 
+pytestmark = pytest.mark.slow
+
 
 async def typed(shown, text):
     await shown.press(*text)
