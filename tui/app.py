@@ -1,16 +1,11 @@
 """InftopApp: the screen's program; it brings source, store and pages together, and ends them in order."""
 
 import asyncio
-import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from rich.traceback import Traceback
-from textual import constants, on
-from textual.app import SystemCommand
-from textual.driver import Driver
+from textual import on
 from textual.screen import Screen
 
 from probes.config.screen import CHOICES, Option
@@ -20,7 +15,6 @@ from probes.race.request import RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line
 from tui.dashboard.screen import TICK_S, DashboardScreen
-from tui.keys.ordered_keys import OrderedKeysApp
 from tui.options.changes import OptionChanges
 from tui.requests import (
     CompareRequested,
@@ -37,13 +31,15 @@ from tui.state.fleet import FleetState
 from tui.state.history import SPAN_MS
 from tui.state.ranking import unknown_last
 from tui.state.view_options import ScreenOptions
-from tui.style.themes import DARK, THEMES
+from tui.terminal_app import TerminalApp
 from tui.time.period import LENGTHS
 
 if TYPE_CHECKING:
+    from probes.certificate import Certificate
     from probes.config.follower import ConfigFollower
     from probes.config.load import Config
     from probes.config.watch import BrokenFile
+    from tui.add.flow import Added
     from tui.api_keys.screen import ApiKeysScreen
     from tui.compare.screen import CompareScreen
     from tui.copying import Copyable
@@ -58,14 +54,11 @@ KEEP_AFTER_S: Final = 1.0
 """Seconds after a change until it is written: a key that is held down changes it many times."""
 
 
-class InftopApp(OrderedKeysApp):
+class InftopApp(TerminalApp):
     """The dashboard on one source.
 
     ``now`` gives the present in ms since the epoch. Nothing a source delivers and nothing a worker meets ends it.
     """
-
-    TITLE = "inftop"
-    CSS_PATH = "app.tcss"
 
     def __init__(
         self,
@@ -74,13 +67,13 @@ class InftopApp(OrderedKeysApp):
         now: Callable[[], int],
         options: ScreenOptions = ScreenOptions(),  # noqa: B008 - frozen
     ) -> None:
-        super().__init__()
+        super().__init__(options.theme)
         self._source = source
         self._now = now
         self._options = options
         self._fleet = FleetState(options.endpoints, now())
         self._fleet.store_url = options.store_url
-        self._dashboard = DashboardScreen(self._fleet, source, now, options.view)
+        self._dashboard = DashboardScreen(self._fleet, source, now, options.view, offers_more=options.offers_more)
         self._race_to_run = options.race
         self._race: RaceScreen | None = None
         self._api_keys: ApiKeysScreen | None = None
@@ -91,21 +84,6 @@ class InftopApp(OrderedKeysApp):
         self._ended = False
         self._follower: ConfigFollower | None = None
         self._changes = OptionChanges(options.choices, options.state_file)
-        for one in THEMES:
-            self.register_theme(one)
-        self.theme = options.theme if options.theme in self.available_themes else DARK.name
-
-    def get_driver_class(self) -> type[Driver]:
-        """Textual's own, but for terminals of POSIX."""
-        if os.name != "posix" or constants.DRIVER is not None:
-            return super().get_driver_class()
-        from tui.terminal import TerminalDriver
-
-        return TerminalDriver
-
-    def _fatal_error(self) -> None:
-        """Show the traceback of a defect that ends the screen, without values of variables: keys may be among them."""
-        self.panic(Traceback())
 
     def get_default_screen(self) -> Screen[None]:
         """The dashboard, which stays below every other screen."""
@@ -119,6 +97,8 @@ class InftopApp(OrderedKeysApp):
         self.theme_changed_signal.subscribe(self, lambda _: self._options_changed())
         if self._options.state_problem:
             self.notify(self._options.state_problem, severity="warning", markup=False)
+        for notice in self._options.notices:
+            self.notify(notice, markup=False)
         self.set_interval(TICK_S, self.tick)
         if self._options.lasting_s is not None:
             self.set_timer(self._options.lasting_s, self.action_quit)
@@ -422,6 +402,30 @@ class InftopApp(OrderedKeysApp):
         self.copy_to_clipboard(text)
         self.notify(f"Copied: {what}.", timeout=2, markup=False)
 
+    def action_add(self) -> None:
+        """Add endpoints to the configuration; the engine reads that again by itself."""
+        if self._fleet.link.simulated:
+            self.notify("The demo's endpoints are simulated. To add real ones: inftop, and A there.", markup=False)
+            return
+        from tui.add.api_step import ApiStep
+        from tui.add.flow import AddFlow
+        from tui.sources.own_commands import OwnCommands
+
+        flow = AddFlow(
+            OwnCommands(), self._options.config, lambda: tuple(self._fleet.endpoints), finished=self._endpoints_added
+        )
+        self.push_screen(ApiStep(flow))
+
+    async def _endpoints_added(self, added: "Added") -> None:
+        """Back to the dashboard."""
+        from tui.add.step import AddStep
+
+        self._dashboard.offers_more = False
+
+        while isinstance(self.screen, AddStep):
+            await self.pop_screen()
+        self.notify(f"Watching in a moment: {', '.join(added.names)}. Written to {added.path}.", markup=False)
+
     def action_jump(self) -> None:
         """Find an endpoint by its name, and go there."""
         from tui.jump import JumpScreen
@@ -439,20 +443,10 @@ class InftopApp(OrderedKeysApp):
             self.pop_screen()
         self._endpoint_requested(EndpointRequested(name, period, self._known()))
 
-    def action_command_palette(self) -> None:
-        """Every command of this screen."""
-        from tui.keys.command_palette import SafeCommandPalette
-
-        if not isinstance(self.screen, SafeCommandPalette):
-            self.push_screen(SafeCommandPalette(id="--command-palette"))
-
-    def action_help(self) -> None:
-        """Every key and every formula."""
-        from tui.help import HelpScreen
-
-        board, screen = self._dashboard.board, self.screen
-        page = screen.KEYS.page if isinstance(screen, KeyedScreen) else ""
-        self.push_screen(HelpScreen(page, board.certificate if board else None))
+    @property
+    def certificate(self) -> "Certificate | None":
+        """The accuracy of this machine."""
+        return self._dashboard.board.certificate if self._dashboard.board else None
 
     def _store_url(self) -> str | None:
         return self._fleet.store_url
@@ -478,14 +472,6 @@ class InftopApp(OrderedKeysApp):
         self.run_worker(exporting, group="export", exit_on_error=False)
 
     # commands and the end
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every key of the page that works now and has a title, and the themes."""
-        for key in screen.working_keys if isinstance(screen, KeyedScreen) else ():
-            if key.title:
-                run = partial(self.run_action, f"key({key.id!r})", default_namespace=screen)
-                yield SystemCommand(f"{key.title}  ({key.shown})", key.help, run)
-        yield SystemCommand("Theme", "Choose another theme.", self.action_change_theme)
 
     def leave(self, within_s: float) -> None:
         """End as by `q`, but within that time: an engine that has not ended then is killed."""

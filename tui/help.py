@@ -18,6 +18,7 @@ from textual.widgets import Input
 from probes.certificate import Certificate
 from probes.definitions import Definition, sections
 from probes.text import line
+from tui.add.keys import ADD_KEY_TABLES
 from tui.api_keys.keys import API_KEYS_KEYS
 from tui.compare.keys import COMPARE_KEYS, LIST_KEYS
 from tui.copying import COPY_KEYS
@@ -33,6 +34,7 @@ from tui.sample.keys import SAMPLE_KEYS
 from tui.screens.box_screen import BoxScreen
 from tui.screens.question_screen import QUESTION_KEYS
 from tui.style.format import moment
+from tui.welcome.keys import WELCOME_KEYS
 
 NAME_WIDTH: Final = 20
 
@@ -53,7 +55,8 @@ HELP_KEYS: Final = KeyTable("Help", (
 
 KEY_TABLES: Final = (
     DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, COMPARE_KEYS, LIST_KEYS, RACE_KEYS, COPY_KEYS,
-    JUMP_KEYS, OPTIONS_KEYS, API_KEYS_KEYS, EDIT_KEYS, QUESTION_KEYS, HELP_KEYS,
+    JUMP_KEYS, OPTIONS_KEYS, API_KEYS_KEYS, EDIT_KEYS, QUESTION_KEYS, *ADD_KEY_TABLES,
+    WELCOME_KEYS, HELP_KEYS,
 )  # fmt: skip
 """The keys of every page."""
 

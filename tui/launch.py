@@ -10,9 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from probes.config.file import find_config
+from probes.config.file import find_config, shipped
+from probes.config.first_start import base_urls_named, names_found, with_keys
 from probes.config.load import Config, load, race_prompts
 from probes.config.screen import Option
+from probes.endpoint import Endpoint
 from probes.feed.messages import EndpointFacts, Hello
 from probes.race.request import NamedPrompt, RaceRequest
 from probes.store.location import check_url, default_url, is_postgres, path_of
@@ -25,7 +27,10 @@ from tui.state.state_file import read_state, state_file
 from tui.state.view_options import DEFAULTS, ScreenOptions, ViewOptions
 
 if TYPE_CHECKING:
+    from tui.add.flow import Added
     from tui.app import InftopApp
+    from tui.welcome.screen import Next
+    from tui.welcome_app import WelcomeApp
 
 DEMO_DEFAULTS: Final[Mapping[Option, str]] = {**DEFAULTS, "window": "1m"}
 """The demo probes every few seconds, and begins with an empty history."""
@@ -48,7 +53,56 @@ def show_dashboard(config: Path | None, given: Given) -> None:
     read = load(file)  # what is wrong with it is said before a screen hides it
     if not at_terminal():
         become([*file.argument, "record"])
-    _run([*file.argument, "run"], _configured(read, given, config))
+    if file.found == "shipped":
+        found = _with_keys(read)
+        if not found:
+            wanted = _welcome(config, given)
+            if wanted == "demo":
+                show_demo(given)
+            if wanted != "dashboard":
+                return
+            file = find_config(config)
+            read = load(file)
+            found = _with_keys(read) if file.found == "shipped" else ()
+        read = replace(read, endpoints=found or read.endpoints)
+    options = _configured(read, given, config)
+    if file.found == "shipped":
+        named = base_urls_named(read.endpoints, os.environ).items()
+        notices = tuple(f"{provider}: {one.base_url}, by {one.name}" for provider, one in named)
+        options = replace(options, offers_more=True, notices=notices)
+    _run([*file.argument, "run"], options)
+
+
+def _with_keys(shipped: Config) -> tuple[Endpoint, ...]:
+    """The shipped endpoints whose key is in the environment; where none is, those whose key is in the keyring."""
+    endpoints = shipped.endpoints
+    found = with_keys(endpoints, names_found(endpoints, keyring=False))
+    return found or with_keys(endpoints, names_found(endpoints, keyring=True))
+
+
+def _welcome(config: Path | None, given: Given) -> "Next":
+    """The welcome screen; what a person wants to see then."""
+    return _set_up(config, given).next
+
+
+def show_adding(config: Path | None, provider: str, given: Given) -> "Added | None":
+    """The page that adds endpoints alone, of the provider of that name or of any for ""; what was added."""
+    return _set_up(config, given, adding=provider).added
+
+
+def _set_up(config: Path | None, given: Given, adding: str | None = None) -> "WelcomeApp":
+    """The program before the dashboard, run to its end."""
+    from tui.welcome_app import WelcomeApp
+
+    app = WelcomeApp(
+        config=lambda: find_config(config),
+        shipped=load(shipped()).endpoints,
+        now=_now,
+        theme=_options(Choices(given, defaults=DEFAULTS)).theme,
+        adding=adding,
+    )
+    _show_app(app)
+    return app
 
 
 def show_attached(url: str, config: Path | None, given: Given) -> None:
@@ -140,7 +194,16 @@ def _show(source: Callable[[], Source], options: ScreenOptions, program: "type[I
     """Show the screen on a source; ``program`` in the place of the usual app."""
     from tui.app import InftopApp  # not where there is no terminal
 
-    app = (program or InftopApp)(source(), now=lambda: time.time_ns() // 1_000_000, options=options)
+    _show_app((program or InftopApp)(source(), now=_now, options=options))
+
+
+def _now() -> int:
+    """The present in ms since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+def _show_app(app: "InftopApp | WelcomeApp") -> None:
+    """Show a program on the terminal until it ends; one that fails ends this process."""
     gc.freeze()  # what start-up has made stays: walking it again and again would hold up keys and reading
     if os.name == "posix":
         from tui.terminal import show  # the terminals of other systems are otherwise

@@ -27,11 +27,11 @@ class Apart:
 
 
 @contextmanager
-def simulating_apart(models: Mapping[str, Behaviour]) -> Iterator[Apart]:
-    """Serve these models until the block is left."""
+def simulating_apart(models: Mapping[str, Behaviour], port: int = 0) -> Iterator[Apart]:
+    """Serve these models until the block is left, at a ``port`` or at any that is free."""
     ours, theirs = multiprocessing.Pipe()
     spawn = multiprocessing.get_context("spawn")  # a fork would inherit the test's threads and loop
-    child = spawn.Process(target=_serve, args=(dict(models), theirs), daemon=True)
+    child = spawn.Process(target=_serve, args=(dict(models), theirs, port), daemon=True)
     child.start()
     theirs.close()
     try:
@@ -45,12 +45,12 @@ def simulating_apart(models: Mapping[str, Behaviour]) -> Iterator[Apart]:
         child.close()
 
 
-def _serve(models: Mapping[str, Behaviour], pipe: Connection) -> None:
-    asyncio.run(_until_closed(models, pipe))
+def _serve(models: Mapping[str, Behaviour], pipe: Connection, port: int) -> None:
+    asyncio.run(_until_closed(models, pipe, port))
 
 
-async def _until_closed(models: Mapping[str, Behaviour], pipe: Connection) -> None:
-    async with Simulator(models) as simulator:
+async def _until_closed(models: Mapping[str, Behaviour], pipe: Connection, port: int) -> None:
+    async with Simulator(models, port=port) as simulator:
         pipe.send(simulator.url)
         while True:
             try:

@@ -37,7 +37,7 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
         "Show only endpoints that match; Enter keeps the filter, Escape drops it. Or jump: to a date or time "
         "(2026-11-14, 2026-11-14 15:00), to a span (two with .. between) or to a length that ends now (36h, 45d)."),
     Key("notice.seen", "escape", "Esc", "seen", "Look", "seen", "Put the notice away",
-        "Put away the notice that this screen took over recording."),
+        "Put away the notice that this screen took over recording, or how endpoints are added."),
     Key("filter.clear", "escape", "Esc", "clear", "Order", "all", "Drop the filter",
         "Drop the filter."),
     Key("group", "g", "g", "group", "Order", "group", "Groups: headings, side by side, none",
@@ -62,6 +62,7 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
         "In the present: select the first endpoint."),
     Key("last", "end", "End", "move(1000)", "Move", "", "",
         "Select the last endpoint."),
+    verbs.ADD,
     verbs.EDIT,
     verbs.API_KEYS,
     verbs.COPY,
@@ -73,8 +74,8 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
         "Leave; an engine of our own finishes its samples first."),
 ), footer=(
     "help", "quit", "notice.seen", "crosshair.off", "filter.clear", "now", "window.longer", "view", "sort", "filter",
-    "open", "race", "compare", "earlier", "later", "probe", "pause", "detail", "freeze", "group", "export", "copy",
-    "edit", "api_keys", "jump", "scale", "crosshair.earlier", "place", "options", "palette",
+    "open", "race", "compare", "earlier", "later", "probe", "pause", "detail", "freeze", "group", "export", "add",
+    "edit", "copy", "api_keys", "jump", "scale", "crosshair.earlier", "place", "options", "palette",
 ))  # fmt: skip
 
 

@@ -45,15 +45,25 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
     """The fleet, the group view or four large panels over the selected endpoint's detail.
 
     ``fleet`` is what is known, ``source`` takes the commands, ``now`` gives the present in ms since the epoch. What a
-    person chose is in ``options``, ``selected`` and ``frozen``; a resize changes none of them.
+    person chose is in ``options``, ``selected`` and ``frozen``; a resize changes none of them. ``offers_more``: how to
+    add endpoints is said, until that was done or put away.
     """
 
     AUTO_FOCUS = ""
     KEYS = DASHBOARD_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [*DASHBOARD_KEYS.bindings]
 
-    def __init__(self, fleet: FleetState, source: Source, now: Callable[[], int], options: ViewOptions) -> None:
+    def __init__(
+        self,
+        fleet: FleetState,
+        source: Source,
+        now: Callable[[], int],
+        options: ViewOptions,
+        *,
+        offers_more: bool = False,
+    ) -> None:
         super().__init__(fleet, source, now)
+        self.offers_more = offers_more
         self.set_reactive(DashboardScreen.options, options)
         self.frozen: FrozenSnapshot | None = None
         self._header = HeaderLine(id="header")
@@ -102,7 +112,7 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
             self.set_class(board.past, "-past")
             loading, problem = (self._navigator.loading, self._navigator.problem) if self._navigator else ("", "")
             self._header.show(board, self.options, now, loading, problem)
-            self._status.show(board, now)
+            self._status.show(board, now, offers_more=self.offers_more)
             keys = (self.focused, self._key_state, self._body.shows_charts and self.disabled_crosshair_keys)
             if keys != self._keys_shown:  # the footer is as it was while nothing that decides it has changed
                 self._keys_shown = keys
@@ -182,7 +192,7 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
             no_edit=self.fleet.no_edit,
             is_empty=self.fleet.is_empty,
             is_unmeasured=self.fleet.is_unmeasured,
-            notice=self.fleet.link.takeover is not None,
+            notice=self.fleet.link.takeover is not None or self.offers_more,
         )
 
     def disabled_keys(self) -> Mapping[str, str]:
@@ -281,7 +291,10 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
 
     def action_seen(self) -> None:
         """Put the notice away."""
-        self.fleet.acknowledge()
+        if self.fleet.link.takeover is not None:
+            self.fleet.acknowledge()
+        else:
+            self.offers_more = False
         self.draw()
 
     def on_filter_line_jumped(self, event: Any) -> None:

@@ -38,6 +38,8 @@ NEWS_MS: Final = 10_000
 ADVICE_MS: Final = 60_000
 """How long advice is written in full (ms); then a short mark stays, which the help explains."""
 
+ADDS_MORE: Final = Content.assemble(("A", "bold $primary"), (" adds more", "$text-muted"))
+
 
 class StatusLine(OneLine):
     """The line above the keys. Standing advice is written in full at first, later as a short mark."""
@@ -50,14 +52,16 @@ class StatusLine(OneLine):
         """Whether this advice was first given less than `ADVICE_MS` ago."""
         return now - self._said_at.setdefault(advice, now) < ADVICE_MS
 
-    def show(self, board: Dashboard, now: int) -> None:
-        """Draw it; ``now`` is the present, whatever the dashboard shows."""
+    def show(self, board: Dashboard, now: int, *, offers_more: bool = False) -> None:
+        """Draw it; ``now`` is the present, whatever the dashboard shows. ``offers_more``: say how to add endpoints."""
         engine = board.engine
         left = _engine_link(board.link)
         if engine is not None:
             left += [*_notice(engine), *_store(engine.store), *_budget(engine)]
         elif not left:
             left = [LinePart(Content.styled("no word from the engine yet", "$text-muted"))]
+        if offers_more:
+            left = [LinePart(ADDS_MORE, 1), *left]
         left = [
             *_takeover(board.link),
             *_configuration(board.configuration, now),

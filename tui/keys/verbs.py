@@ -50,6 +50,8 @@ PAGE_DOWN: Final = Key("page.down", "pagedown", "PgDn", "move(10)", "Move", "", 
     "Ten rows down.")
 BACK: Final = Key("back", "escape,q", "Esc", "back", "Program", "back", "Back",
     "Back to where this was opened from.")
+ADD: Final = Key("add", "A", "A", "app.add", "Do", "add", "Add endpoints",
+    "Choose a provider or type an address, choose from its models, try one, and watch them from then on.")
 API_KEYS: Final = Key("api_keys", "K", "K", "app.api_keys", "Do", "keys", "API keys",
     "The API keys of the endpoints and of all providers: set, test and delete them; where each was found, who uses it.")
 EDIT: Final = Key("edit", "E", "E", "edit", "Do", "edit", "Edit the endpoint",

@@ -1,7 +1,7 @@
 """PickScreen: a box over the current screen with a filter and a list, from which one item is picked by key or mouse."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -12,8 +12,6 @@ from tui.widgets.plate import Plate, Row
 
 Item = TypeVar("Item")
 
-NOTHING: Final = "Nothing matches."
-
 
 class PickScreen(BoxScreen, Generic[Item]):
     """Typing filters, Enter or a click takes the item under the cursor, Escape drops the filter, then closes.
@@ -23,6 +21,7 @@ class PickScreen(BoxScreen, Generic[Item]):
     """
 
     PLACEHOLDER: ClassVar[str] = "type to filter"
+    NOTHING: ClassVar[str] = "Nothing matches."
     AUTO_FOCUS = "#query"
     DEFAULT_CSS = """
     PickScreen {
@@ -36,8 +35,12 @@ class PickScreen(BoxScreen, Generic[Item]):
         self.cursor = 0
         self._first = 0
         self._shown: Sequence[Item] = ()
-        self._query = Input(placeholder=self.PLACEHOLDER, id="query", compact=True)
+        self._query = self.filter_input()
         self._list = Plate(id="items")
+
+    def filter_input(self) -> Input:
+        """The line that the filter is typed into."""
+        return Input(placeholder=self.PLACEHOLDER, id="query", compact=True)
 
     def found(self, query: str) -> Sequence[Item]:
         """The items that match ``query``, in the order of the list."""
@@ -65,6 +68,12 @@ class PickScreen(BoxScreen, Generic[Item]):
         """List every item."""
         self._shown = self.found("")
 
+    def list_again(self) -> None:
+        """List what matches now, after a change of what there is; the cursor stays where it is."""
+        self._shown = self.found(self._query.value)
+        self.cursor = max(0, min(self.cursor, len(self._shown) - 1))
+        self.draw()
+
     def on_resize(self, _: events.Resize) -> None:
         """Draw as many lines as there is room for."""
         self.call_after_refresh(self.draw)
@@ -74,7 +83,7 @@ class PickScreen(BoxScreen, Generic[Item]):
         self.box.border_subtitle = self.note
         self.show_keys()
         if not self._shown:
-            self._list.draw([((NOTHING, "hint"),)])
+            self._list.draw([((self.NOTHING, "hint"),)])
             return
         room = max(self._list.size.height, 1)
         self._first = max(0, min(self.cursor - room // 2, len(self._shown) - room))

@@ -29,10 +29,10 @@ class CommandFailed(Exception):  # noqa: N818  # reads as what it says
 
 
 class OwnCommands:
-    """Runs our own commands. ``argv`` makes the command line of a command's words."""
+    """Runs our own commands. ``argv`` makes the command line of a command's words, `engine_argv` by default."""
 
-    def __init__(self, argv: Callable[[Iterable[str]], list[str]] = engine_argv) -> None:
-        self._argv = argv
+    def __init__(self, argv: Callable[[Iterable[str]], list[str]] | None = None) -> None:
+        self._argv = argv or engine_argv
 
     async def ask(
         self, *words: str, keys: Mapping[str, Secret] | None = None, within_s: float = WITHIN_S

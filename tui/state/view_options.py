@@ -120,6 +120,8 @@ class ScreenOptions:
     an engine. ``lasting_s`` ends the screen by itself; None: a person does. ``config`` finds the configuration file in
     effect, which is another once a user has one of his own. ``followed`` is the path that was named on the command
     line, or None, of a file that is followed while the screen runs; empty where none is.
+    ``offers_more``: it is the shipped one, of which only what has a key is watched, and how to add more is said.
+    ``notices`` are said once.
     """
 
     view: ViewOptions = field(default_factory=ViewOptions)
@@ -134,6 +136,8 @@ class ScreenOptions:
     lasting_s: float | None = None
     config: Callable[[], ConfigFile] = _find_config
     followed: tuple[Path | None] | tuple[()] = ()
+    offers_more: bool = False
+    notices: Sequence[str] = ()
 
 
 def next_of(options: Sequence[T], current: T, step: int = 1) -> T:

@@ -5,6 +5,10 @@ from collections import defaultdict
 import pytest
 from textual.actions import parse
 
+from tui.add.api_step import ApiStep
+from tui.add.key_step import KeyStep
+from tui.add.models_step import ModelsStep
+from tui.add.trial_step import TrialStep
 from tui.api_keys.screen import ApiKeysScreen
 from tui.app import InftopApp
 from tui.compare.choice import CompareChoice
@@ -25,20 +29,24 @@ from tui.race.screen import RaceScreen
 from tui.race.stored_races_panel import StoredRacesPanel
 from tui.sample.screen import SampleScreen
 from tui.screens.question_screen import QuestionScreen
+from tui.welcome.screen import WelcomeScreen
+from tui.welcome_app import WelcomeApp
 
 SCREENS = (
     DashboardScreen, EndpointScreen, SampleScreen, CompareScreen, CompareChoice, RaceScreen, CopyScreen, JumpScreen,
-    OptionsScreen, ApiKeysScreen, EditScreen, QuestionScreen, HelpScreen,
+    OptionsScreen, ApiStep, KeyStep, ModelsStep, TrialStep, ApiKeysScreen, EditScreen, QuestionScreen,
+    WelcomeScreen, HelpScreen,
 )  # fmt: skip
 
-FREE = {"A", "i"}
+FREE = {"i"}
 """Kept free for what comes."""
 
 BY_CONTEXT = {
     "enter", "space", "tab", "shift+tab", "escape", "home", "end", "left", "right", "q", "r", "slash", "O", "K",
+    "a", "d", "e", "k",
 }  # fmt: skip
 """They act on what is chosen or shown: `r` races, and replays in the race view; `/` filters or jumps, or only
-jumps; `O` and `K` close what they opened."""
+jumps; `O` and `K` close what they opened; `a`, `d`, `e` and `k` are the ways on from the welcome screen."""
 
 
 def pressed(key):
@@ -68,7 +76,7 @@ def test_the_footer_names_keys_of_the_table_each_with_a_word(table):
 def test_every_key_has_an_action_to_do(screen):
     for key in screen.KEYS:
         namespace, name, parameters = parse(key.action)
-        does = [InftopApp] if namespace == "app" else [screen]
+        does = [WelcomeApp if screen is WelcomeScreen else InftopApp] if namespace == "app" else [screen]
         if name == "in_view":
             name, does = parse(parameters[0])[1], [RaceChoice, RaceView, StoredRacesPanel]
         assert any(hasattr(one, f"action_{name}") for one in does), key.id

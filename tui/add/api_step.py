@@ -1,0 +1,99 @@
+"""The first step: a provider, or the address of any other API."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
+
+from rich.cells import cell_len, set_cell_size
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from probes.config.presets import presets
+from probes.keys.lookup import Source, find_sources
+from tui.add.api import Api, matching, providers
+from tui.add.flow import AddFlow
+from tui.add.key_step import KeyStep
+from tui.add.keys import API_STEP_KEYS
+from tui.add.models_step import ModelsStep
+from tui.add.step import AddStep
+from tui.screens.off_loop import off_loop
+from tui.screens.pick_screen import PickScreen
+from tui.widgets.plate import Row
+
+TITLE_WIDTH: Final = 30
+
+NO_MATCH: Final = "No provider is called so. The address of any API will do, too: https://host/v1, localhost:8000"
+
+
+class ApiStep(AddStep, PickScreen[Api]):
+    """Lists all providers, those with a key first; an address that is typed comes before them."""
+
+    STEP = "provider"
+    PLACEHOLDER = "filter the providers, or type an address: http://localhost:8000"
+    NOTHING = NO_MATCH
+    AUTO_FOCUS = "#query"
+    KEYS = API_STEP_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*API_STEP_KEYS.bindings]
+
+    def __init__(self, flow: AddFlow) -> None:
+        super().__init__(flow)
+        self._apis = providers(presets().values(), _in_environment())
+
+    def content(self) -> ComposeResult:
+        """The filter, the providers, and what is under way."""
+        yield from PickScreen.content(self)
+        yield self.foot
+
+    def on_mount(self) -> None:
+        """What the environment has is known at once; the keyring is asked meanwhile."""
+        self.work("looking into the keyring")
+        self.run_worker(self._look_up(), group="keys", exit_on_error=False)
+
+    async def _look_up(self) -> None:
+        names = dict.fromkeys(key for one in presets().values() for key in one.keys)
+        sources = await off_loop(lambda: find_sources(names))
+        known = providers(presets().values(), sources.found)
+        if self.cursor or self._query.value:  # rows do not move under a hand
+            now = {one.provider: one for one in known}
+            known = [now[one.provider] for one in self._apis]
+        self._apis = known
+        self.say(("A key is asked for where none is found. Nothing is written before the last step.", "hint"))
+        self.list_again()
+
+    def found(self, query: str) -> Sequence[Api]:
+        """Those that match."""
+        return matching(self._apis, query)
+
+    def row(self, item: Api) -> Row:
+        """Its title, and where its key is."""
+        if item.url is not None:
+            return ((" ▸ ", "title"), (item.url, "figure"), ("  ask what answers there", "label"))
+        mark, words, look = _key_words(item)
+        title = set_cell_size(item.title, TITLE_WIDTH) if cell_len(item.title) < TITLE_WIDTH else f"{item.title} "
+        return ((f" {mark} ", look), (title, "label" if item.lacks_key else "figure"), (words, "label"))
+
+    def take(self, item: Api) -> None:
+        """Go on with its key or with its models."""
+        self.app.push_screen(KeyStep(self.flow, item) if item.lacks_key else ModelsStep(self.flow, item))
+
+
+def open_at(flow: AddFlow, provider: str) -> AddStep:
+    """The step after the choice of a provider, by its name, whose key may be in the environment."""
+    known: Mapping[str, Api] = {one.provider or "": one for one in providers(presets().values(), _in_environment())}
+    api = known[provider]
+    return KeyStep(flow, api) if api.lacks_key else ModelsStep(flow, api)
+
+
+def _in_environment() -> dict[str, Source]:
+    """The keys that the environment has, by name."""
+    names = {key for one in presets().values() for key in one.keys}
+    return {name: "environment" for name in names if os.environ.get(name, "").strip()}
+
+
+def _key_words(api: Api) -> tuple[str, str, str]:
+    """A mark, words and their style: where the key of a provider is."""
+    if api.key is None:
+        return "·", "no key needed", "label"
+    if api.key_source is None:
+        return "○", f"{api.key}: not found yet", "label"
+    return "●", f"{api.key} in the {api.key_source}", "success"

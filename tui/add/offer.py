@@ -1,0 +1,133 @@
+"""What an API offers: its list of models, read from a command's JSON, and what watching them costs; pure."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from probes.budget.daily_cost import daily_cost
+from probes.config.endpoints import ProbeSettings, read_endpoint
+from probes.config.presets import presets
+from probes.config.table import Table
+from probes.config_error import Problem
+from probes.models.model import Model
+from probes.text import line
+from tui.style.format import compact, usd
+
+MODEL_LIMIT: Final = 200
+"""Characters of a model's name that are taken."""
+
+_NO_CHAT: Final = re.compile(
+    r"embed|whisper|tts|speech|audio|transcri|image|dall-e|moderation|rerank|guard|ocr|realtime|sora|veo-|imagen|lyria|aqa"
+)
+_SMALL: Final = re.compile(r"nano|mini|flash|haiku|small|lite|instant|(?<![\d.])[1-9](\.\d)?b\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The models of an API; or why it has no list, in words (``problem``).
+
+    ``provider`` is the preset it is, None where none is known. Requests go to ``url`` in ``dialect``, with the key of
+    the name ``key``. ``refused``: it wants a key, or another one.
+    """
+
+    provider: str | None
+    url: str
+    dialect: str
+    models: tuple[Model, ...] = ()
+    problem: str | None = None
+    refused: bool = False
+    key: str | None = None
+
+
+def offer_of(record: Mapping[str, Any], key: str | None = None) -> Offer:
+    """What ``inftop models --json`` wrote of one API. Raises ValueError where it is something else."""
+    match record:
+        case {"lists": [{"url": str(url), "dialect": str(dialect), "models": list(models)} as one, *_]}:
+            problem, outcome, provider = one.get("problem"), one.get("outcome"), one.get("provider")
+            return Offer(
+                provider=provider if provider in presets() else None,
+                url=url,
+                dialect=dialect,
+                models=tuple(models_of(models)),
+                problem=None if problem is None and outcome is None else line(str(problem or outcome), 200),
+                refused=outcome in ("auth", "no_key"),
+                key=key,
+            )
+        case {"error": str(error)}:
+            raise ValueError(line(error, 200))
+    raise ValueError("there was no answer that could be read")
+
+
+def models_of(records: Iterable[Any]) -> Iterable[Model]:
+    """The models of a list; what is none is left out, and texts are made plain lines."""
+    for one in records:
+        if isinstance(one, Mapping) and isinstance(one.get("id"), str) and line(one["id"]):
+            name, quantization = one.get("name"), one.get("quantization")
+            yield Model(
+                id=line(one["id"], MODEL_LIMIT),
+                name=line(name, MODEL_LIMIT) if isinstance(name, str) else None,
+                context=_number(one.get("context"), int),
+                input_usd=_number(one.get("input_usd"), float),
+                output_usd=_number(one.get("output_usd"), float),
+                quantization=line(quantization, 20) if isinstance(quantization, str) else None,
+            )
+
+
+def _number(value: Any, kind: type) -> Any:
+    """A number that is none below 0; None for anything else."""
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12
+    return kind(value) if usable else None
+
+
+def matching(models: Sequence[Model], query: str) -> list[Model]:
+    """The models whose id or name has every word of the query; all where there is none."""
+    words = query.lower().split()
+    if not words:
+        return list(models)
+    return [one for one in models if all(word in f"{one.id} {one.name or ''}".lower() for word in words)]
+
+
+def sensible(models: Sequence[Model]) -> Model | None:
+    """The one to watch where nobody chose: the first small model that chats, else the first that does, else any."""
+    chats = [one for one in models if not _NO_CHAT.search(one.id.lower())]
+    small = [one for one in chats if _SMALL.search(one.id.lower())]
+    return next(iter((*small, *chats, *models)), None)
+
+
+def endpoint_values(offer: Offer, model: Model, name: str) -> dict[str, Any]:
+    """The keys and values of an ``[[endpoint]]`` that watches a model, without those that its preset has anyway."""
+    values: dict[str, Any] = {"name": name}
+    preset = presets().get(offer.provider or "")
+    if preset is not None:
+        values["provider"] = preset.name
+    values["model"] = model.id
+    if preset is None or offer.dialect != preset.dialect:
+        values["dialect"] = offer.dialect
+    if preset is None or offer.url != preset.base_url:
+        values["base_url"] = offer.url
+    if preset is None or (offer.key is not None and offer.key not in preset.keys):
+        values["key"] = offer.key or "none"
+    if model.input_usd is not None and model.output_usd is not None:
+        values["price"] = {"input": round(model.input_usd, 6), "output": round(model.output_usd, 6)}
+    return values
+
+
+def whose(offer: Offer) -> str:
+    """What the names of its endpoints begin with: the provider, or the host."""
+    return offer.provider or line(offer.url.partition("://")[2].partition("/")[0], 60) or "api"
+
+
+def cost_words(endpoints: Sequence[Mapping[str, Any]]) -> str:
+    """The most that endpoints, as in a file, come to in a day: ``at most $0.31 a day``; tokens without a price."""
+    spent, tokens, unpriced = 0.0, 0, 0
+    for one in endpoints:
+        problems: list[Problem] = []
+        cost = daily_cost(read_endpoint(Table(one, problems, ""), ProbeSettings()))
+        tokens += cost.tokens
+        spent += cost.usd or 0.0
+        unpriced += cost.usd is None
+    if not unpriced:
+        return f"at most {usd(spent)} a day" if spent else "free, by its list"
+    counted = f"at most {compact(tokens)} tokens a day"
+    return f"{counted}, at least {usd(spent)} of it" if spent else counted

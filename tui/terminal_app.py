@@ -1,0 +1,68 @@
+"""TerminalApp: what the programs of the screen share: themes, the terminal, what a defect shows, help, the palette."""
+
+import os
+from collections.abc import Iterable
+from functools import partial
+
+from rich.traceback import Traceback
+from textual import constants
+from textual.app import SystemCommand
+from textual.driver import Driver
+from textual.screen import Screen
+
+from probes.certificate import Certificate
+from tui.keys.ordered_keys import OrderedKeysApp
+from tui.screens.keyed_screen import KeyedScreen
+from tui.style.themes import DARK, THEMES
+
+
+class TerminalApp(OrderedKeysApp):
+    """A program on a terminal, in one of the known themes."""
+
+    TITLE = "inftop"
+    CSS_PATH = "app.tcss"
+
+    def __init__(self, theme: str | None = None) -> None:
+        super().__init__()
+        for one in THEMES:
+            self.register_theme(one)
+        self.theme = theme if theme in self.available_themes else DARK.name
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's own, but for terminals of POSIX."""
+        if os.name != "posix" or constants.DRIVER is not None:
+            return super().get_driver_class()
+        from tui.terminal import TerminalDriver
+
+        return TerminalDriver
+
+    def _fatal_error(self) -> None:
+        """Show the traceback of a defect that ends the screen, without values of variables: keys may be among them."""
+        self.panic(Traceback())
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The accuracy of this machine, for the help."""
+        return None
+
+    def action_command_palette(self) -> None:
+        """Every command of this screen."""
+        from tui.keys.command_palette import SafeCommandPalette
+
+        if not isinstance(self.screen, SafeCommandPalette):
+            self.push_screen(SafeCommandPalette(id="--command-palette"))
+
+    def action_help(self) -> None:
+        """Every key and every formula."""
+        from tui.help import HelpScreen
+
+        page = self.screen.KEYS.page if isinstance(self.screen, KeyedScreen) else ""
+        self.push_screen(HelpScreen(page, self.certificate))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every key of the page that works now and has a title, and the themes."""
+        for key in screen.working_keys if isinstance(screen, KeyedScreen) else ():
+            if key.title:
+                run = partial(self.run_action, f"key({key.id!r})", default_namespace=screen)
+                yield SystemCommand(f"{key.title}  ({key.shown})", key.help, run)
+        yield SystemCommand("Theme", "Choose another theme.", self.action_change_theme)

@@ -1,0 +1,142 @@
+"""The welcome screen as rows, for any size: the wordmark, the ways on, and what was found; pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Final
+
+from tui.keys.keymap import Key
+from tui.style.format import number
+from tui.welcome.found import Found
+from tui.widgets.big_text import big_rows, big_width
+from tui.widgets.plate import Row
+
+TAGLINE: Final = "top for inference: how fast and how well LLM endpoints answer, measured"
+
+PORTS: Final = "11434, 8000, 8080, 1234, 30000"
+NOTHING: Final = (
+    f"Nothing was found: no key in the environment or the keyring, no server on this machine's ports {PORTS}.",
+    "a adds an endpoint: choose its provider and type the key, or type any address.",
+    "d shows what inftop does on simulated providers, without a key.",
+)
+
+TALL: Final = 18
+"""Rows from which the ways on are listed; with fewer they are in the footer alone."""
+
+LEAST: Final = 8
+"""With fewer rows there is no name, and hardly room for one thing that was found."""
+
+AT_EASE: Final = 28
+"""Rows that the sheet takes with a few things found; of more, a third is above it."""
+
+ROWS_EACH: Final = 2
+"""Rows of one thing that was found."""
+
+MARK: Final = 3
+
+Line = tuple[Row, str | int | None]
+"""A row, and what a click on it is for: the id of a key, the place of what was found, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The rows; which of them are the marked thing; and what a click on each is for."""
+
+    rows: tuple[Row, ...]
+    chosen: range
+    targets: tuple[str | int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the screen knows: ``found`` so far, what it is still ``looking`` for, what is under way, and what is wrong.
+
+    ``note`` are words and their style, "" for none.
+    """
+
+    found: tuple[Found, ...] = ()
+    looking: str = ""
+    note: tuple[str, str] = ("", "hint")
+
+
+def sheet(known: Known, ways: Sequence[Key], cursor: int, width: int, height: int) -> Sheet:
+    """The rows for so many cells and rows; what was found is moved so that the marked thing is seen."""
+    above: list[Line] = [*((row, None) for row in _head(width, height)), *_ways(ways, height), (_title(known), None)]
+    least = ROWS_EACH if known.found else 0
+    note = _wrapped(known.note[0], known.note[1], width)[: max(height - len(above) - least, 0)]
+    room = height - len(above) - len(note)
+    if known.found:
+        body, marked = _found(known.found, cursor, width, room)
+    else:
+        said = () if known.looking else NOTHING
+        body, marked = [one for text in said for one in _wrapped(text, "label", width)], range(0)
+    lines = [*above, *body, *note][:height]
+    chosen = range(len(above) + marked.start, len(above) + marked.stop)
+    return Sheet(tuple(row for row, _ in lines), chosen, tuple(target for _, target in lines))
+
+
+def _ways(ways: Sequence[Key], height: int) -> list[Line]:
+    """The ways on, a row each, where there is room."""
+    if height < TALL:
+        return []
+    found: list[Line] = []
+    for key in ways:
+        words: Row = ((f"   {key.shown:<3}", "title"), (f"{key.title:<20}", "figure"), (key.help, "label"))
+        found.append((words, key.id))
+    return [*found, ((), None)]
+
+
+def _wrapped(text: str, look: str, width: int) -> list[Line]:
+    pieces = wrap(text, max(width - MARK, 10), break_on_hyphens=False)
+    return [(((" " * MARK, "label"), (one, look)), None) for one in pieces]
+
+
+def _found(found: Sequence[Found], cursor: int, width: int, room: int) -> tuple[list[Line], range]:
+    """What was found, as much as there is room for around the cursor; and the rows of the marked thing."""
+    shown = max(room // ROWS_EACH, 1)
+    top = max(0, min(cursor - shown // 2, len(found) - shown))
+    lines: list[Line] = []
+    for place, one in enumerate(found[top : top + shown], start=top):
+        lines += [(row, place) for row in _found_rows(one, width, marked=place == cursor)]
+    first = (cursor - top) * ROWS_EACH
+    return lines, range(first, first + ROWS_EACH)
+
+
+def _head(width: int, height: int) -> list[Row]:
+    """The name in letters as large as there is room for, and what it is."""
+    if height < TALL:
+        return [(("inftop", "title"), (f"  {TAGLINE}", "label")), ()] if height >= LEAST else []
+    scale = 2 if width >= big_width("inftop", 2) + 2 * MARK and height >= 2 * TALL else 1
+    word: list[Row] = [((" " * MARK + row, "title"),) for row in big_rows("inftop", scale)]
+    above: list[Row] = [()] * max((height - AT_EASE) // 3, 1)
+    return [*above, *word, (), ((" " * MARK + TAGLINE, "label"),), ()]
+
+
+def _title(known: Known) -> Row:
+    """What the list below is, and whether it is complete."""
+    if known.looking:
+        return ((" " * MARK, "label"), ("Found on this machine", "figure"), (f"   ◌ {known.looking}", "hint"))
+    count = f"   {number(len(known.found))}" if known.found else ""
+    return ((" " * MARK, "label"), ("Found on this machine", "figure"), (count, "label"))
+
+
+def _found_rows(one: Found, width: int, *, marked: bool) -> tuple[Row, Row]:
+    """What it is and where; then what Enter does, and what that costs."""
+    mark = (" ▸ ", "title") if marked else (" " * MARK, "label")
+    first: Row = (mark, (f"{one.title}  ", "figure"), (one.where, "label"))
+    blank = (" " * (MARK + 2), "label")
+    if one.from_file is not None:
+        models = f"{one.endpoints} model{'' if one.endpoints == 1 else 's'}"
+        return first, (blank, (f"take over {models}", "success" if marked else "label"))
+    if not one.can_be_watched:
+        words = "asking for its models …" if one.lacks_models else one.problem
+        return first, (blank, (words, "hint" if one.lacks_models else "warning"))
+    others = len(one.offer.models) - 1 if one.offer else 0
+    more = f"  +{number(others)} more by a" if others and width >= 76 else ""
+    return first, (
+        blank,
+        ("watch ", "label"),
+        (one.names, "success" if marked else "label"),
+        (f"  {one.cost}", "figure"),
+        (more, "dim"),
+    )

@@ -1,0 +1,98 @@
+"""WelcomeApp: the program before the dashboard: the welcome screen, or the page that adds endpoints alone."""
+
+import os
+from collections.abc import Callable, Sequence
+
+from textual.screen import Screen
+
+from probes.config.file import ConfigFile
+from probes.endpoint import Endpoint
+from probes.keys.secret import Secret
+from tui.add.api_step import ApiStep, open_at
+from tui.add.flow import Added, AddFlow
+from tui.sources.own_commands import OwnCommands
+from tui.terminal_app import TerminalApp
+from tui.welcome.screen import Next, WelcomeScreen
+
+
+class WelcomeApp(TerminalApp):
+    """Ends with `next`, what a person wants to see then, and with what was ``added``, None for nothing.
+
+    ``config`` finds the configuration in effect; ``shipped`` are the endpoints of the shipped one. With ``adding`` it
+    is the page that adds endpoints alone: of the provider of that name, or of any for "".
+    """
+
+    def __init__(
+        self,
+        *,
+        config: Callable[[], ConfigFile],
+        shipped: Sequence[Endpoint],
+        now: Callable[[], int],
+        theme: str | None = None,
+        commands: OwnCommands | None = None,
+        adding: str | None = None,
+    ) -> None:
+        super().__init__(theme)
+        self.next: Next = "leave"
+        self.added: Added | None = None
+        self._config, self._now, self._adding = config, now, adding
+        self._commands = commands or OwnCommands()
+        self._welcome = WelcomeScreen(
+            commands=self._commands, flow=self._flow, shipped=shipped, end=self.end, add=self.open_add
+        )
+
+    def get_default_screen(self) -> Screen[None]:
+        """The welcome screen; where endpoints are added alone, nothing."""
+        return self._welcome if self._adding is None else Screen()
+
+    def on_mount(self) -> None:
+        """Open the page that adds endpoints, where that is all."""
+        if self._adding is not None:
+            flow = self._flow(())
+            self.push_screen(open_at(flow, self._adding) if self._adding else ApiStep(flow), self._left)
+
+    def _left(self, _: object) -> None:
+        self.end("leave")
+
+    def _flow(self, watched: Sequence[str]) -> AddFlow:
+        return AddFlow(self._commands, self._config, lambda: watched, self._written, self._use_for_this_run)
+
+    def open_add(self) -> None:
+        """The page that adds endpoints, over the welcome screen."""
+        self.push_screen(ApiStep(self._flow(())))
+
+    async def _written(self, added: Added) -> None:
+        self.added = added
+        self.end("dashboard")
+
+    @staticmethod
+    def _use_for_this_run(name: str, secret: Secret) -> None:
+        """The engine, which is started later, finds the key in the environment it gets from this process."""
+        os.environ[name] = secret.reveal()
+
+    def end(self, wanted: Next) -> None:
+        """End with what is wanted next."""
+        self.next = wanted
+        self.exit()
+
+    async def action_quit(self) -> None:
+        """Leave."""
+        self.end("leave")
+
+    def leave(self, within_s: float) -> None:  # noqa: ARG002 - there is nothing to wait for
+        """End at once."""
+        self.end("leave")
+
+    async def action_api_keys(self) -> None:
+        """The API keys."""
+        from tui.api_keys.asking import ask_with_key
+        from tui.api_keys.screen import ApiKeysScreen
+
+        await self.push_screen(
+            ApiKeysScreen(
+                config=self._config,
+                test=lambda use, secret: ask_with_key(self._commands, self._config(), use, secret, self._now),
+                changed=lambda _: self._welcome.action_look(),
+                now=self._now,
+            )
+        )
