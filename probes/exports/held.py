@@ -9,6 +9,7 @@ from probes.config.checks import nearest, shown
 from probes.exports.samples import ExportReader
 from probes.exports.selection import Selection
 from probes.stats.rollup import Tier
+from probes.vantage import is_asked_for
 
 _LISTED: Final = 12
 """Known names that an error lists at most."""
@@ -40,6 +41,14 @@ def check_names(reader: ExportReader, selection: Selection, configured: Mapping[
         for name in names:
             if name not in known:
                 raise UnknownName(what, name, known)
+
+
+def left_out(reader: ExportReader, selection: Selection) -> tuple[str, ...]:
+    """The vantages of other programs' results that a selection leaves out, because it names no vantage."""
+    if selection.vantages:
+        return ()
+    rows = reader.rows("SELECT DISTINCT vantage FROM endpoint ORDER BY vantage")
+    return tuple(vantage for some in rows for (vantage,) in some if not is_asked_for(vantage, None))
 
 
 def span(reader: ExportReader, selection: Selection, tier: Tier | None) -> tuple[int, int] | None:

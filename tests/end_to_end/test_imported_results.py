@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from probes.exports import rollups, samples
+from probes.exports.held import left_out
 from probes.exports.selection import Selection
 from probes.feed.messages import EndpointFacts
 from probes.sample import COLUMNS
@@ -57,6 +58,11 @@ def test_an_export_has_them_where_their_vantage_is_named(reader):
     assert samples.count(reader, chosen) == 10
     assert rollups.count(reader, Selection(), "day") == 1
     assert rollups.count(reader, chosen, "day") == 2
+
+
+def test_an_export_without_anything_says_by_which_vantage_they_are_exported(reader):
+    assert left_out(reader, Selection()) == ("import:aiperf",)
+    assert left_out(reader, Selection(vantages=["local"])) == ()
 
 
 def test_the_dashboard_has_them_where_their_vantage_is_chosen(store, reader):

@@ -16,13 +16,14 @@ from probes.config.load import Config, load
 from probes.config.select import in_group
 from probes.exports.export import Format
 from probes.exports.export import export as write_export
-from probes.exports.held import check_names, span
+from probes.exports.held import check_names, left_out, span
 from probes.exports.instants import writer
 from probes.exports.request import ExportRequest
 from probes.exports.selection import Selection
 from probes.store.certificates import newest
 from probes.store.location import default_url
 from probes.store.read.reader import StoreReader
+from probes.text import line
 
 
 class NoCertificate(Exception):  # noqa: N818  # what is missing, not what went wrong
@@ -65,6 +66,7 @@ def export(
                 on_progress=on_progress,  # for which all rows are counted
             )
         note = _note(span(reader, selection, request.rollup), request, count, since_given=since_given)
+        others = () if count else left_out(reader, selection)
     sys.stdout.flush()
     if newest_certificate is not None and output is not None:
         beside = output.with_name(f"{output.name}.certificate.json")
@@ -74,6 +76,8 @@ def export(
         typer.echo(f"{counted} in {output}" if output else counted, err=True)
     if note:
         typer.echo(note, err=True)
+    for vantage in others:
+        typer.echo(f"results of another program are exported by --vantage {line(vantage)}", err=True)
 
 
 def _configured(config: Config) -> dict[str, list[str]]:
