@@ -141,6 +141,14 @@ def test_with_a_repository_links_and_pictures_are_those_of_the_tag(hook):
     assert hook.urls(AT, "1.0")["Changelog"] == f"{AT}/blob/v1.0/CHANGELOG.md"
 
 
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+)
+def test_until_a_release_no_page_has_a_reader_install_the_bare_name(page):
+    bare = re.compile(r"^(?:\$ )?(?:uvx|pipx? install|pipx run|uv tool install)(?: -\S+)* '?inftop\b", re.MULTILINE)
+    assert bool(bare.search(page.read_text(encoding="utf-8"))) == (page.name == "releasing.md")
+
+
 def test_a_component_is_a_range_of_versions(hook):
     wanted = hook.component(hook.Requirement("Some_Thing<4,!=3.2,>=3"), scope="required")
     assert (wanted["purl"], wanted["versionRange"]) == ("pkg:pypi/some-thing", "vers:pypi/>=3|!=3.2|<4")

@@ -6,8 +6,6 @@ import ssl
 from pathlib import Path
 from typing import Final
 
-import certifi
-
 from probes.config_error import ConfigError, Problem
 from probes.route import SYSTEM, TlsOptions
 from probes.text import line
@@ -107,6 +105,8 @@ def _default_context() -> ssl.SSLContext:
     """Trusts what the environment names, else certifi's authorities. Raises ConfigError."""
     if (named := check_environment()) is not None:
         return named
+    import certifi  # only here: reading a configuration does not need it
+
     return ssl.create_default_context(cafile=certifi.where())
 
 
