@@ -1,8 +1,9 @@
 """How the command line is read: global options stand anywhere, a mistake is one line, help is made by `help_page`."""
 
+import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -10,6 +11,20 @@ from typer.core import TyperCommand, TyperGroup
 from probes.text import plain
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+_IN_OUR_WORDS: Final = tuple(
+    (re.compile(technical), ours)
+    for technical, ours in (
+        ("^Invalid value: |Value error, ", ""),
+        ("^Invalid value for '?([^':]+)'?: ", r"\1: "),
+        ("Input should be a valid integer.*", "must be a whole number"),
+        ("Input should be a valid number.*", "must be a number"),
+        ("Input should be greater than or equal to ", "must be at least "),
+        ("Input should be less than or equal to ", "must be at most "),
+    )
+)
+"""How Typer words a value that is wrong, and how we do."""
 
 
 @runtime_checkable
@@ -142,6 +157,8 @@ def _words(mistake: _Mistake) -> str:
     """A mistake in one line, with where to read on; what was left out altogether is answered with the help."""
     if type(mistake).__name__ == "NoArgsIsHelpError":
         return mistake.format_message()
-    said = " ".join(plain(mistake.format_message()).split()).replace("Value error, ", "")
+    said = " ".join(plain(mistake.format_message()).split())
+    for technical, ours in _IN_OUR_WORDS:
+        said = technical.sub(ours, said)
     path = mistake.ctx.command_path if mistake.ctx else "inftop"
     return f"{path}: {said}{'' if said.endswith(('.', '?')) else '.'} {path} --help says more."

@@ -1,7 +1,8 @@
 """The request for an export, read from a command line: which rows, which columns, in which time zone."""
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import tzinfo
 
@@ -42,9 +43,13 @@ def export_request(
     ``words`` are the values by which to choose, by the field of `Selection`; ``columns`` are names with commas between
     them, None for all. Raises ValueError, which says what is wrong.
     """
-    in_zone, now_ms = zone_of(zone), time.time_ns() // 1_000_000
-    since_ms = parse_when(since, now_ms=now_ms, zone=in_zone)
-    until_ms = None if until is None else parse_when(until, now_ms=now_ms, zone=in_zone)
+    now_ms = time.time_ns() // 1_000_000
+    with _of_option("--tz"):
+        in_zone = zone_of(zone)
+    with _of_option("--since"):
+        since_ms = parse_when(since, now_ms=now_ms, zone=in_zone)
+    with _of_option("--until"):
+        until_ms = None if until is None else parse_when(until, now_ms=now_ms, zone=in_zone)
     if until_ms is not None and until_ms <= since_ms:
         raise ValueError(f"--until {until} is not after --since {since}")
     given = {name: tuple(several or ()) for name, several in words.items()}
@@ -53,12 +58,18 @@ def export_request(
     if rollup and given.get("outcomes"):
         raise ValueError("--outcome chooses samples: a rollup counts every outcome in a column of its own")
     known = OF_ROLLUPS if rollup else OF_SAMPLES
-    return ExportRequest(
-        Selection(since_ms=since_ms, until_ms=until_ms, **given),
-        known if columns is None else chosen([one.strip() for one in columns.split(",")], known),
-        in_zone,
-        rollup,
-    )
+    with _of_option("--columns"):
+        picked = known if columns is None else chosen([one.strip() for one in columns.split(",")], known)
+    return ExportRequest(Selection(since_ms=since_ms, until_ms=until_ms, **given), picked, in_zone, rollup)
+
+
+@contextmanager
+def _of_option(name: str) -> Iterator[None]:
+    """Name the option of the command line in a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
 
 
 def _check(what: str, words: Collection[str], known: Collection[str]) -> None:
@@ -66,4 +77,4 @@ def _check(what: str, words: Collection[str], known: Collection[str]) -> None:
         if word not in known:
             guess = nearest(word, known)
             hint = f"did you mean {guess!r}?" if guess else f"known are {', '.join(known)}"
-            raise ValueError(f"there is no {what} {line(word, 60)!r}; {hint}")
+            raise ValueError(f"--{what}: there is no {what} {line(word, 60)!r}; {hint}")

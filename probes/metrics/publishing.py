@@ -2,15 +2,17 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 from probes.engine.engine import Engine
 from probes.metrics.address import Address, parse_address, parse_collector, without_secrets
 from probes.metrics.tallies import Tallies
+
+T = TypeVar("T")
 
 STATUS_S: Final = 1.0
 """How often the engine's status is read."""
@@ -29,8 +31,9 @@ class Publishing:
         if otlp is not None and (find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None):
             needed = "opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
             raise ValueError(f"--otlp needs two more packages: pip install {needed}")
-        address = None if metrics is None else parse_address(metrics)
-        return cls(address, None if otlp is None else parse_collector(otlp))
+        address = _parsed("--metrics", metrics, parse_address)
+        collector = _parsed("--otlp", otlp, parse_collector)
+        return cls(address, collector)
 
     @asynccontextmanager
     async def open(self, engine: Engine) -> AsyncIterator[None]:
@@ -57,6 +60,14 @@ class Publishing:
                 yield
             finally:
                 updating.cancel()
+
+
+def _parsed(option: str, text: str | None, parse: Callable[[str], T]) -> T | None:
+    """The value of an option, if it is given. Raises ValueError, which names the option."""
+    try:
+        return None if text is None else parse(text)
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
 
 
 async def _update(engine: Engine, tallies: Tallies) -> None:

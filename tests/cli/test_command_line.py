@@ -81,7 +81,7 @@ def test_a_global_option_behind_the_command_is_heard_and_the_last_one_counts(cap
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["probe", "--count", "0"], "inftop probe: Invalid value for '--count'"),
+        (["probe", "--count", "0"], "inftop probe: --count: must be at least 1. inftop probe --help says more.\n"),
         (["chek"], "inftop: No such command 'chek'. Did you mean 'check'? inftop --help says more.\n"),
         (["export", "--format", "xml"], "is not one of 'csv', 'jsonl', 'parquet'."),
         (["check", "--window", "2h"], "'2h'"),
