@@ -238,6 +238,19 @@ def record(
 
 
 @app.command()
+def reload(ctx: typer.Context) -> None:
+    """Have the recorder look at its configuration file, and say what changed.
+
+    It looks twice a second by itself, wherever it runs: this waits for its next word in the store that the
+    configuration names. Exit code 1 where no recorder answers, 2 where the file is wrong: the last good one stays then.
+    """
+    from probes.cli.commands.reload import reload
+
+    if code := reload(ctx.obj):
+        raise typer.Exit(code)
+
+
+@app.command()
 def probe(
     ctx: typer.Context,
     names: Annotated[

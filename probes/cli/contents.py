@@ -33,6 +33,10 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example("inftop record --for 8h", "over night, without a screen"),
         Example("inftop record --metrics :9464 --need-store", "as a service, with metrics for Prometheus"),
     ),
+    "reload": (
+        Example("inftop reload", "after an edit: what has come into effect"),
+        Example("inftop reload --config /etc/inftop/config.toml", "that of a service"),
+    ),
     "race": (
         Example("inftop race groq/gpt-oss-120b cerebras/gpt-oss-120b", "two endpoints, in the race view"),
         Example('inftop race a b "Count to 50." --plain --until-decided', "in lines, until it is clear who wins"),

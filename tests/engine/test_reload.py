@@ -13,6 +13,7 @@ from probes.feed.messages import Frame, Hello, RecorderStatus
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
+from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
 from tests.engine.test_engine import Child, child, stored
 from tests.servers.simulated import MODEL, simulating
@@ -104,14 +105,56 @@ def status_in(reader: StoreReader) -> RecorderStatus:
     return RecorderStatus.from_json(recorder.status if recorder else "{}")
 
 
-async def started(path: Path, *before: str, **options) -> asyncio.subprocess.Process:
+async def started(path: Path, *before: str, words=("record",), **options) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         *before,
-        *(sys.executable, "-m", "probes", "--config", str(path), "record"),
+        *(sys.executable, "-m", "probes", "--config", str(path), *words),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         **options,
     )
+
+
+@pytest.mark.parametrize("kind", ["record", "run"])
+async def test_reload_says_what_the_recorder_took_over_or_what_is_wrong(kind, tmp_path):
+    async def reload() -> tuple[int, str, str]:
+        process = await started(path, words=("reload",))
+        out, err = await process.communicate()
+        return process.returncode, out.decode(), err.decode()
+
+    async with simulating(QUICK) as simulator:
+        path = write(tmp_path, simulator, "one")
+        assert (await reload())[0] == 1, "nobody records"
+        async with child("--config", str(path), kind) as recorder:
+            draining = asyncio.create_task(drained(recorder.process.stdout))
+            with contextlib.closing(StoreReader(f"sqlite:///{tmp_path / 'history.db'}")) as reader:
+                async with asyncio.timeout(30):
+                    while not is_recorded(reader):
+                        await asyncio.sleep(0.01)
+            code, out, _ = await reload()
+            assert (code, "nothing has changed since the recorder began" in out) == (0, True)
+            write(tmp_path, simulator, "one", "two")
+            code, out, _ = await reload()
+            assert (code, out.rstrip().endswith(": added two")) == (0, True)
+            assert f"process {recorder.process.pid} on " in out
+            path.write_text(path.read_text() + "intervall = 1\n")
+            code, _, err = await reload()
+            assert code == 2
+            assert "intervall" in err
+            draining.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await draining
+
+
+def is_recorded(reader: StoreReader) -> bool:
+    with contextlib.suppress(StoreProblem):  # it is being made
+        return reader.recorder("local") is not None
+    return False
+
+
+async def drained(stream: asyncio.StreamReader) -> None:
+    while await stream.read(1 << 16):
+        pass
 
 
 async def test_a_hangup_has_a_service_look_at_its_file_and_ends_one_with_a_terminal(tmp_path):

@@ -1,0 +1,121 @@
+"""``reload``: waits until the recorder of a store has looked at its configuration file, and says what came of it."""
+
+import contextlib
+import socket
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from probes.cli.exit_codes import ExitCode
+from probes.cli.output.reload_report import change_words, restart_words
+from probes.config.file import find_config
+from probes.config.load import load
+from probes.feed.messages import ConfigurationStatus, RecorderStatus
+from probes.store.location import default_url, shown
+from probes.store.read.reader import Recorder, StoreReader
+from probes.text import line
+
+WAIT_S: Final = 10.0
+"""How long an answer is waited for: a recorder writes into its store every three seconds, and looks at its file more
+often than that."""
+
+POLL_S: Final = 0.1
+GONE_AFTER_MS: Final = 12_000
+"""A recorder of this machine that has written nothing for so long has ended."""
+
+NEWS_MS: Final = 60_000
+"""What came into effect so recently is told as what has changed: a saved file is noticed without being asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A recorder that has looked at its file since it was asked, and what it says of that."""
+
+    recorder: Recorder
+    found: ConfigurationStatus
+
+
+def reload(config: Path | None) -> ExitCode:
+    """Have the recorder that holds the configured store look at its file; print what changed, or what is wrong.
+
+    The recorder looks twice a second by itself and writes into its store what came of it, so the question is when it
+    last looked: any recorder that shares the store can be asked, on this machine or another, without a right to write.
+    Returns NOT_OK where none answers and USAGE where its file is wrong. Raises ConfigError where ours is, and
+    StoreProblem where the store cannot be read.
+    """
+    read = load(find_config(config))
+    url = read.store_url or default_url()
+    with contextlib.closing(StoreReader(url)) as reader:
+        answer = ask(lambda: reader.recorder(read.vantage) or reader.recorder(None))
+    if answer is None:
+        _say(f"no recorder of {shown(url)} answers: inftop or inftop record starts one")
+        return ExitCode.NOT_OK
+    found = answer.found
+    for words in answer_lines(answer, _now_ms()):
+        (_say if found.problem else print)(words)
+    return ExitCode.USAGE if found.problem else ExitCode.OK
+
+
+def ask(
+    newest: Callable[[], Recorder | None],
+    *,
+    now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    sleep: Callable[[float], None] = time.sleep,
+    host: str = socket.gethostname(),
+) -> Answer | None:
+    """Wait for a recorder's word on its file as it is now; None where none comes within `WAIT_S`.
+
+    On this machine its clock is ours. The clock of another may be wrong: what it writes after its next word is new.
+    """
+    began, beats = now_ms(), list[int]()
+    for _ in range(round(WAIT_S / POLL_S)):
+        recorder = newest()
+        if recorder is None:
+            return None
+        is_here = recorder.host == host
+        if is_here and began - recorder.beat_at > GONE_AFTER_MS:
+            return None
+        if recorder.beat_at not in beats:
+            beats.append(recorder.beat_at)
+        found = _configuration(recorder)
+        if found is not None and (found.looked_at >= began if is_here else len(beats) > 2):
+            return Answer(recorder, found)
+        sleep(POLL_S)
+    return None
+
+
+def answer_lines(answer: Answer, now_ms: int) -> list[str]:
+    """What a recorder said, in lines for a person."""
+    found, recorder = answer.found, answer.recorder
+    if found.problem is not None:
+        said = [f"{found.problem} (the last good configuration stays)"]
+    elif found.changed_at is not None and now_ms - found.changed_at < NEWS_MS:
+        said = [change_words(found)]
+    elif found.changed_at is not None:
+        since = datetime.fromtimestamp(found.changed_at / 1000, UTC)
+        said = [f"nothing has changed since {since:%Y-%m-%d %H:%M:%S} UTC"]
+    else:
+        said = ["nothing has changed since the recorder began"]
+    said += [words for words in [restart_words(found)] if words]
+    who = f"process {recorder.pid} on {line(recorder.host, 60)}, {line(found.path, 200)}"
+    return [f"{who}: {one}" for one in said]
+
+
+def _configuration(recorder: Recorder) -> ConfigurationStatus | None:
+    """What a recorder says of its file; None where it does not say, as an older one or one that just begins."""
+    try:
+        return RecorderStatus.from_json(recorder.status).configuration
+    except ValueError:
+        return None
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr)  # noqa: T201
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
