@@ -96,7 +96,7 @@ def test_every_command_of_ours_on_the_page_is_one(called):
         runs = words[:2] in (["sudo", "-u"], ["docker", "exec"]) or words[:3] == ["docker", "compose", "exec"]
         if words[0] == "inftop" or runs:
             seen.append(called(words[ours[-1] + 1 :]))
-    assert len(seen) == 9
+    assert len(seen) == 10
 
 
 def test_every_file_the_page_names_is_there():
