@@ -39,10 +39,8 @@ class RaceForm:
         """The request for this race. Raises ValueError, in words for a person, where a choice is missing."""
         if len(self.lanes) < FEWEST_LANES:
             raise ValueError(f"choose {FEWEST_LANES} to {MOST_LANES} lanes")
-        if lacking := [one for one in self.lanes if one in self.keyless]:
-            key = self.keyless[lacking[0]]
-            way = f"K sets {key}" if key else "K shows the keys"
-            raise ValueError(f"{' and '.join(lacking)} {'has' if len(lacking) == 1 else 'have'} no key; {way}")
+        if lacking := lacking_keys(self.lanes, self.keyless):
+            raise ValueError(lacking)
         if self.prompt is None:
             text, name, expect = self.typed, None, None
         else:
@@ -67,6 +65,16 @@ class RaceForm:
         if field == "heats":
             return replace(self, heats=_next(HEATS, self.heats, step))
         return replace(self, cold=not self.cold)
+
+
+def lacking_keys(lanes: Sequence[str], keyless: Mapping[str, str]) -> str:
+    """Which lanes have no key, and the way on; "" where all have theirs."""
+    lacking = [one for one in lanes if one in keyless]
+    if not lacking:
+        return ""
+    key = keyless[lacking[0]]
+    way = f"K sets {key}" if key else "K shows the keys"
+    return f"{' and '.join(lacking)} {'has' if len(lacking) == 1 else 'have'} no key; {way}"
 
 
 def _next(values: Sequence[int], value: int, step: int) -> int:

@@ -18,6 +18,7 @@ from probes.race.updates import RaceNews
 from probes.store import races
 from tui.race import heading as race_heading
 from tui.race.choice import RaceChoice
+from tui.race.form import lacking_keys
 from tui.race.keys import RACE_KEYS, RaceKeyState, disabled_keys
 from tui.race.lane import LanePanel
 from tui.race.model import RaceModel
@@ -224,6 +225,8 @@ class RaceScreen(KeyedScreen[None]):
         """The race that is shown, once more, with as many heats as were chosen meanwhile."""
         if (request := self.model.board.request) is None:
             self.action_start()
+        elif lacking := lacking_keys(request.lanes, self._keyless()):
+            self.notify(f"Not yet: {lacking}.", severity="warning", markup=False)
         else:
             self.begin(replace(request, lanes=self._race_view.order, heats=self._choice.form.heats))
 

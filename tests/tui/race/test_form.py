@@ -1,11 +1,13 @@
 """The form of a race: what can be chosen, in words where it is not enough; and who is preselected."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, NOW
 from tests.tui.race import races
-from tui.race.form import RaceForm, preselected
+from tui.race.form import RaceForm, lacking_keys, preselected
 from tui.state.fleet import FleetState
 from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
@@ -24,6 +26,15 @@ def test_too_few_lanes_and_no_prompt_are_said_in_words():
         FORM.toggled("a").request()
     with pytest.raises(ValueError, match="the prompt is empty"):
         RaceForm((), lanes=("a", "b")).request()
+
+
+def test_lanes_without_a_key_are_named_with_the_way_on():
+    form = replace(FORM, keyless={"b": "B_API_KEY", "z": ""})
+    with pytest.raises(ValueError, match="b has no key; K sets B_API_KEY"):
+        form.request()
+    assert form.swapped().toggled("b").toggled("c").request().lanes == ("a", "c")
+    assert lacking_keys(("z", "b"), form.keyless) == "z and b have no key; K shows the keys"
+    assert lacking_keys(("a",), form.keyless) == ""
 
 
 def test_a_fifth_lane_takes_the_place_of_the_fourth():
