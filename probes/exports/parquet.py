@@ -11,10 +11,10 @@ GROUP: Final = 32_000
 
 
 class NoParquet(Exception):  # noqa: N818  # what is missing, not what went wrong
-    """The library that writes Parquet is not installed."""
+    """The library that writes and reads Parquet is not installed."""
 
     def __init__(self) -> None:
-        super().__init__("Parquet is written by pyarrow, which is not installed: pip install pyarrow")
+        super().__init__("Parquet needs pyarrow, which is not installed: pip install pyarrow")
 
 
 def pyarrow() -> Any:

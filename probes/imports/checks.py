@@ -172,7 +172,8 @@ def _signed_cell(cell: str) -> float:
 
 
 def _number_cell(cell: str) -> float:
-    return number(_numeric(cell))
+    found = _numeric(cell)
+    return found if 0 <= found < math.inf else number(found)
 
 
 def _numeric(cell: str) -> float:
