@@ -1,6 +1,8 @@
 """The exit codes of commands, and which errors end a command with one line of text instead of a traceback."""
 
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import Final
 
 
 class ExitCode(IntEnum):
@@ -14,48 +16,33 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130  # Ctrl+C
 
 
+CODES: Final[Mapping[str, ExitCode]] = {
+    "probes.cli.commands.edit.NoEditor": ExitCode.NOT_OK,
+    "probes.cli.commands.export.NoCertificate": ExitCode.NOT_OK,
+    "probes.cli.commands.import_files.FilesRefused": ExitCode.USAGE,
+    "probes.cli.commands.races.NoSuchRace": ExitCode.USAGE,
+    "probes.config.edit.file.ChangedMeanwhile": ExitCode.NOT_OK,
+    "probes.config.model_sources.NoModel": ExitCode.USAGE,
+    "probes.config.model_sources.UnknownProvider": ExitCode.USAGE,
+    "probes.config.select.UnknownEndpoint": ExitCode.USAGE,
+    "probes.config.select.UnknownGroup": ExitCode.USAGE,
+    "probes.config_error.ConfigError": ExitCode.USAGE,
+    "probes.exports.held.UnknownName": ExitCode.USAGE,
+    "probes.exports.parquet.NoParquet": ExitCode.NOT_OK,
+    "probes.keys.keyring.KeyringMissing": ExitCode.KEYRING,
+    "probes.keys.secret.InvalidKey": ExitCode.USAGE,
+    "probes.race.request.InvalidRaceRequest": ExitCode.USAGE,
+    "probes.store.holder.StoreHeld": ExitCode.STORE,
+    "probes.store.problem.StoreProblem": ExitCode.STORE,
+    "builtins.OSError": ExitCode.NOT_OK,  # a full disk, a file that may not be written: it names the file itself
+}
+"""The exit code of each error that ends a command, by its class. Names, so that none of them is imported for this."""
+
+
 def exit_code_of(error: Exception) -> ExitCode | None:
     """The exit code of an error whose text is all a person needs; None for a defect, shown with its traceback."""
-    from probes.cli.commands.add import NoModel
-    from probes.cli.commands.edit import NoEditor
-    from probes.cli.commands.export import NoCertificate
-    from probes.cli.commands.import_files import FilesRefused
-    from probes.cli.commands.races import NoSuchRace
-    from probes.config.edit.file import ChangedMeanwhile
-    from probes.config.model_sources import UnknownProvider
-    from probes.config.select import UnknownEndpoint, UnknownGroup  # all of them only now: most commands end well
-    from probes.config_error import ConfigError
-    from probes.exports.held import UnknownName
-    from probes.exports.parquet import NoParquet
-    from probes.keys.keyring import KeyringMissing
-    from probes.keys.secret import InvalidKey
-    from probes.race.request import InvalidRaceRequest
-    from probes.store.holder import StoreHeld
-    from probes.store.problem import StoreProblem
-
-    match error:
-        case (
-            ConfigError()
-            | InvalidKey()
-            | UnknownEndpoint()
-            | UnknownGroup()
-            | UnknownProvider()
-            | InvalidRaceRequest()
-            | NoSuchRace()
-            | NoModel()
-            | UnknownName()
-            | FilesRefused()
-        ):
-            return ExitCode.USAGE
-        case StoreProblem() | StoreHeld():
-            return ExitCode.STORE
-        case KeyringMissing():
-            return ExitCode.KEYRING
-        case NoCertificate() | NoParquet() | NoEditor() | ChangedMeanwhile():
-            return ExitCode.NOT_OK
-        case OSError():  # a full disk, a file that may not be written: it names the file itself
-            return ExitCode.NOT_OK
-    return None
+    names = (f"{one.__module__}.{one.__qualname__}" for one in type(error).__mro__)
+    return next((CODES[name] for name in names if name in CODES), None)
 
 
 def message_of(error: Exception) -> str:

@@ -27,6 +27,10 @@ class UnknownProvider(LookupError):  # noqa: N818  # reads as what it says
         super().__init__(f"no provider is named {checks.shown(name)}{hint} Known: {', '.join(known)}")
 
 
+class NoModel(Exception):  # noqa: N818  # reads as what it says
+    """No model of a provider was named where one is needed; str says how to."""
+
+
 class ModelSource(NamedTuple):
     """A list of models: how to connect to its server and what key to send, and where it is below the base URL.
 

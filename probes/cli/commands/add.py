@@ -21,6 +21,7 @@ from probes.config.file import ConfigFile, find_config
 from probes.config.first_start import names_found, with_keys
 from probes.config.imports.candidate import Candidate
 from probes.config.load import Config, load
+from probes.config.model_sources import NoModel
 from probes.config.table import Table
 from probes.config_error import Problem
 from probes.endpoint import Endpoint
@@ -48,10 +49,6 @@ class AddRequest:
     interval: str | None = None
     yes: bool = False
     probing: bool = True
-
-
-class NoModel(Exception):  # noqa: N818  # reads as what it says
-    """No model was named, and there is not just one; str says how to. The models there are have been printed."""
 
 
 def add(config: Path | None, request: AddRequest) -> bool:
