@@ -1,6 +1,7 @@
 """Commands: the dashboard and its demo on the command line, beside the commands that need no screen."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,9 @@ from probes.cli.app import (
 )
 from probes.cli.app import main as run_app
 from probes.cli.exit_codes import ExitCode
+from probes.cli.setup_app import ADD_PAGE
 from probes.config.screen import Option
+from probes.text import line
 
 __all__ = ["app", "run"]
 
@@ -52,10 +55,20 @@ def dashboard(
     given = ctx.meta[GIVEN] = _given(theme, window, wall=wall)
     if at_terminal():
         ctx.meta[RACE_VIEW] = show_race
+        ctx.meta[ADD_PAGE] = partial(_add, given)
     if attach is not None:
         _attach(ctx, attach, given)
     elif ctx.invoked_subcommand is None:
         show_dashboard(config, given)
+
+
+def _add(given: Mapping[Option, str], config: Path | None, provider: str) -> None:
+    """Show the page that adds endpoints, and say which were added where."""
+    from tui.launch import show_adding
+
+    added = show_adding(config, provider, given)
+    if added is not None:
+        typer.echo("\n".join(f"added {line(name)} to {added.path}" for name in added.names))
 
 
 def _given(theme: str | None, window: str | None, *, wall: bool) -> dict[Option, str]:

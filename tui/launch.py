@@ -94,12 +94,14 @@ def _set_up(config: Path | None, given: Given, adding: str | None = None) -> "We
     """The program before the dashboard, run to its end."""
     from tui.welcome_app import WelcomeApp
 
+    ours = load(shipped())
     app = WelcomeApp(
         config=lambda: find_config(config),
-        shipped=load(shipped()).endpoints,
+        shipped=ours.endpoints,
         now=_now,
         theme=_options(Choices(given, defaults=DEFAULTS)).theme,
         adding=adding,
+        watched=() if adding is None else [one.name for one in _with_keys(ours)],
     )
     _show_app(app)
     return app

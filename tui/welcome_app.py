@@ -19,7 +19,8 @@ class WelcomeApp(TerminalApp):
     """Ends with `next`, what a person wants to see then, and with what was ``added``, None for nothing.
 
     ``config`` finds the configuration in effect; ``shipped`` are the endpoints of the shipped one. With ``adding`` it
-    is the page that adds endpoints alone: of the provider of that name, or of any for "".
+    is the page that adds endpoints alone, beside those that are ``watched``: of the provider of that name, or of any
+    for "".
     """
 
     def __init__(
@@ -31,11 +32,12 @@ class WelcomeApp(TerminalApp):
         theme: str | None = None,
         commands: OwnCommands | None = None,
         adding: str | None = None,
+        watched: Sequence[str] = (),
     ) -> None:
         super().__init__(theme)
         self.next: Next = "leave"
         self.added: Added | None = None
-        self._config, self._now, self._adding = config, now, adding
+        self._config, self._now, self._adding, self._watched = config, now, adding, watched
         self._commands = commands or OwnCommands()
         self._welcome = WelcomeScreen(
             commands=self._commands, flow=self._flow, shipped=shipped, end=self.end, add=self.open_add
@@ -48,7 +50,7 @@ class WelcomeApp(TerminalApp):
     def on_mount(self) -> None:
         """Open the page that adds endpoints, where that is all."""
         if self._adding is not None:
-            flow = self._flow(())
+            flow = self._flow(self._watched)
             self.push_screen(open_at(flow, self._adding) if self._adding else ApiStep(flow), self._left)
 
     def _left(self, _: object) -> None:

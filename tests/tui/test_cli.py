@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import probes
 from tui import cli, launch
+from tui.add.flow import Added
 from tui.commands import app
 from tui.sources import own_process
 from tui.state.view_options import ViewOptions
@@ -176,3 +177,18 @@ def drain(master):
             pass
     except OSError:
         return  # Linux says so when the last process has closed it
+
+
+def test_add_without_a_model_opens_its_page_at_a_terminal(monkeypatch, tmp_path):
+    asked = []
+
+    def page(config, provider, given):
+        asked.append((config, provider, given))
+        return Added((f"{provider}/m\x1b[31m",), tmp_path / "config.toml")
+
+    monkeypatch.setattr(launch, "at_terminal", lambda: True)
+    monkeypatch.setattr(launch, "show_adding", page)
+    assert run("add").exit_code == 0
+    assert run("add", "groq").output == f"added groq/m to {tmp_path / 'config.toml'}\n"
+    assert run("--config", "c.toml", "add", "groq", "--theme", "inftop-light").exit_code == 0
+    assert asked == [(None, "", {}), (None, "groq", {}), (Path("c.toml"), "groq", {"theme": "inftop-light"})]

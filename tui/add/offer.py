@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from probes.budget.daily_cost import daily_cost
+from probes.config.edit import values
 from probes.config.endpoints import ProbeSettings, read_endpoint
+from probes.config.given_endpoint import Address
 from probes.config.presets import presets
 from probes.config.table import Table
 from probes.config_error import Problem
@@ -97,20 +99,11 @@ def sensible(models: Sequence[Model]) -> Model | None:
 
 def endpoint_values(offer: Offer, model: Model, name: str) -> dict[str, Any]:
     """The keys and values of an ``[[endpoint]]`` that watches a model, without those that its preset has anyway."""
-    values: dict[str, Any] = {"name": name}
-    preset = presets().get(offer.provider or "")
-    if preset is not None:
-        values["provider"] = preset.name
-    values["model"] = model.id
-    if preset is None or offer.dialect != preset.dialect:
-        values["dialect"] = offer.dialect
-    if preset is None or offer.url != preset.base_url:
-        values["base_url"] = offer.url
-    if preset is None or (offer.key is not None and offer.key not in preset.keys):
-        values["key"] = offer.key or "none"
+    price = None
     if model.input_usd is not None and model.output_usd is not None:
-        values["price"] = {"input": round(model.input_usd, 6), "output": round(model.output_usd, 6)}
-    return values
+        price = model.input_usd, model.output_usd
+    address = Address(offer.url, offer.dialect, offer.provider)
+    return {"name": name, **values.endpoint_values(address, model.id, key=offer.key, price=price)}
 
 
 def whose(offer: Offer) -> str:
