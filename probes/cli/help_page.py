@@ -47,7 +47,8 @@ class HelpPage:
 def help_page(command: Any, ctx: Any) -> HelpPage:
     """The help of a command, made of what its function declares and of `probes.cli.contents`."""
     words = _words(ctx)
-    params = [one for one in (*command.params, command.get_help_option(ctx)) if one is not None and not one.hidden]
+    asked = [command.get_help_option(ctx)] if ctx.parent is None else []  # of each command it would say nothing new
+    params = [one for one in (*command.params, *asked) if one is not None and not one.hidden]
     arguments = [one for one in params if one.param_type_name == "argument"]
     options = [one.get_help_record(ctx) for one in params if one.param_type_name == "option"]
     sections = [
@@ -177,11 +178,11 @@ def _options_of_all(ctx: Any) -> str:
     if root is ctx:
         return ""
     names = [
-        f"{one.opts[0]} {one.metavar}" if one.metavar else one.opts[0]
+        one.opts[0]
         for one in root.command.params
         if one.param_type_name == "option" and not one.hidden and "completion" not in one.name
     ]
-    return f"Everywhere: {', '.join(names)}; {root.command_path} --help explains them."
+    return f"Everywhere: {' '.join(names)} ({root.command_path} --help)"
 
 
 def _words(ctx: Any) -> str:

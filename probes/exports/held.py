@@ -9,6 +9,7 @@ from probes.config.checks import nearest, shown
 from probes.exports.samples import ExportReader
 from probes.exports.selection import Selection
 from probes.stats.rollup import Tier
+from probes.text import line
 from probes.vantage import is_asked_for
 
 _LISTED: Final = 12
@@ -23,7 +24,7 @@ class UnknownName(LookupError):  # noqa: N818  # reads as what it says
     def __init__(self, what: str, name: str, known: Collection[str]) -> None:
         guess = nearest(name, known)
         hint = f"; did you mean {guess!r}?" if guess else "."
-        some = ", ".join([*list(known)[:_LISTED], *(["…"] if len(known) > _LISTED else [])])
+        some = ", ".join([*(line(one, 60) for one in list(known)[:_LISTED]), *(["…"] if len(known) > _LISTED else [])])
         super().__init__(
             f"--{what}: neither the history nor the configuration has {what} {shown(name)}{hint} "
             f"Known: {some or 'none'}"

@@ -120,7 +120,10 @@ async def probe_all(
                 await asyncio.sleep(SETTLE_S if number else 0)
                 sample = await _probe_once(prober, keys, vantage)
                 samples[endpoint.name].append(sample)
-                print_lines([json.dumps(sample.to_json()) if as_json else sample_line(sample, width)])
+                if as_json:
+                    print(json.dumps(sample.to_json()), flush=True)  # noqa: T201
+                else:
+                    print_lines([sample_line(sample, width)])
                 if _is_interrupted():
                     raise asyncio.CancelledError
             prober.close()
