@@ -10,6 +10,7 @@ import math
 import tempfile
 import tomllib
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ from probes.feed.messages import decode
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.keys.secret import Secret
+from probes.models.changes import compare
+from probes.models.model import Model
+from probes.models.parse import LONGEST_ID, NotAList, parse_page
 from probes.outcome import Outcome
 from probes.race import recording
 from probes.rate_limits.headers import LONGEST_RESET_S, Bucket, parse_bucket, parse_reset, rate_limits, retry_hint
@@ -231,6 +235,24 @@ def journal(data: bytes) -> None:
         entries_of(path)
 
 
+def list_of_models(data: bytes) -> None:
+    """Only NotAList is raised; every text is plain and short, every number finite; what was read can be stored."""
+    models: tuple[Model, ...] = ()
+    said = ""
+    try:
+        models = parse_page(data).models
+    except NotAList as error:
+        said = str(error)
+    assert said == line(said, 400)
+    for one in models:
+        assert one.id == line(one.id, LONGEST_ID)
+        texts = (one.name, one.quantization, one.created)
+        assert all(text is None or text == line(text, LONGEST_ID) for text in texts)
+        assert all(usd is None or 0 <= usd < math.inf for usd in (one.input_usd, one.output_usd))
+    json.dumps([asdict(one) for one in models], allow_nan=False).encode()
+    assert compare(models, models).changes == ()
+
+
 def only_value_errors(parse: Callable[[bytes], Any], data: bytes) -> None:
     """What is none is a ValueError."""
     try:
@@ -253,6 +275,7 @@ PARSERS: dict[str, Callable[[bytes], None]] = {
     "edits": edits,
     "LiteLLM": partial(only_value_errors, lambda data: litellm_candidates(data.decode(), {})),
     "llm": partial(only_value_errors, lambda data: llm_candidates(data.decode(), llm_keys(data.decode()))),
+    "list of models": list_of_models,
     "journal": journal,
     "feed": partial(only_value_errors, decode),
     "recording": partial(only_value_errors, recording.decode),
@@ -294,6 +317,11 @@ def seeds(name: str) -> list[bytes]:
         "configuration": [_CONFIG],
         "edits": [_CONFIG, b'endpoint = [ # a\n{name = "a", price.x = 1}, # b\n {name = "b"} ]\n', _TABLES],
         "LiteLLM": [_LITELLM],
+        "list of models": [
+            b'{"data":[{"id":"a","context_length":8,"pricing":{"prompt":"0.1","completion":"1e-7"},"created":1}]}',
+            b'{"models":[{"name":"models/g","inputTokenLimit":8,"details":{"quantization_level":"Q4"}}],"nextPageToken":"t"}',
+            b'[{"id":"a","created_at":"2026-02-19T00:00:00+01:00","type":"chat"},{"id":"b","active":false}]',
+        ],
         "llm": [
             b'{"openai": "sk-x", "a b": "c"}',
             b'[{"model_id": "m", "api_base": "http://h", "headers": {"a": "b"}}]',
