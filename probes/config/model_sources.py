@@ -4,9 +4,10 @@ Such an endpoint stands for no model: it says how to connect and which key to se
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
+from urllib.parse import quote
 
 from probes.config import checks
 from probes.config.base_url_variables import base_url_variable
@@ -16,6 +17,10 @@ from probes.route import Route
 
 _AZURE: Final = "/openai/deployments/"
 """What stands in an Azure address before a deployment's name; the list is beside it, for all (learn.microsoft.com)."""
+
+
+_VARIANTS: Final = frozenset({"nitro", "floor", "online", "exacto"})
+"""What OpenRouter takes behind a model's name to route in another way; the model is the same."""
 
 
 class UnknownProvider(LookupError):  # noqa: N818  # reads as what it says
@@ -34,11 +39,13 @@ class NoModel(Exception):  # noqa: N818  # reads as what it says
 class ModelSource(NamedTuple):
     """A list of models: how to connect to its server and what key to send, and where it is below the base URL.
 
-    ``path`` is None where the provider has no list.
+    ``path`` is None where the provider has no list. With an ``upstream`` it is that of a router's upstreams of the
+    endpoint's model, of which that one is meant.
     """
 
     endpoint: Endpoint
     path: str | None
+    upstream: str | None = None
 
 
 def source_of(endpoint: Endpoint) -> ModelSource:
@@ -53,6 +60,36 @@ def source_of(endpoint: Endpoint) -> ModelSource:
     if path is not None and before and before != endpoint.path:  # /v1 of path = "/v1/chat/completions"
         path = before + path
     return ModelSource(endpoint, path)
+
+
+def upstream_sources_of(endpoints: Iterable[Endpoint]) -> list[ModelSource]:
+    """The lists of upstreams of those endpoints whose requests are pinned to one; each once."""
+    found: dict[tuple[object, ...], ModelSource] = {}
+    for endpoint in endpoints:
+        preset, upstream = presets().get(endpoint.provider), pinned_to(endpoint)
+        if preset is not None and preset.upstreams_path is not None and upstream is not None:
+            path = preset.upstreams_path.replace("{model}", quote(model_behind(endpoint), safe="/:"))
+            source = ModelSource(endpoint, path, upstream)
+            found.setdefault((*_identity(source), upstream), source)
+    return list(found.values())
+
+
+def pinned_to(endpoint: Endpoint) -> str | None:
+    """The only upstream that a router may send an endpoint's requests to, as it is named there (OpenRouter's docs)."""
+    routing = endpoint.body.get("provider")
+    if not isinstance(routing, Mapping):
+        return None
+    named = routing.get("only") or (routing.get("order") if routing.get("allow_fallbacks") is False else None)
+    match named:
+        case [str(upstream)]:
+            return upstream
+    return None
+
+
+def model_behind(endpoint: Endpoint) -> str:
+    """The model that an endpoint asks a router for, without a variant that is no model of its own."""
+    model, _, variant = endpoint.model.partition(":")
+    return model if variant in _VARIANTS else endpoint.model
 
 
 def sources_of(endpoints: Iterable[Endpoint]) -> list[ModelSource]:
@@ -73,11 +110,6 @@ def key_path_of(endpoint: Endpoint) -> str | None:
     """Where the provider of an endpoint tells a good key from a bad one, if not by its list: see `Preset.key_path`."""
     preset = presets().get(endpoint.provider)
     return preset.key_path if preset and preset.base_url == endpoint.base_url else None
-
-
-def same_source(one: Endpoint, other: Endpoint) -> bool:
-    """Whether the models of two endpoints are in one list, asked for with the same key."""
-    return _identity(source_of(one)) == _identity(source_of(other))
 
 
 def preset_endpoint(preset: Preset, route: Route) -> Endpoint:

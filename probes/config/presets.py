@@ -39,7 +39,8 @@ class Preset:
     sets it, or with a table of those below it. ``gen_ai_name`` is what OpenTelemetry calls the provider
     (``gen_ai.provider.name``), None: as it is called here. ``models_path`` is where its list of models is below
     ``base_url``, with its query; None where it has none. ``key_path`` is where a GET is answered only to a good key, of
-    a provider that gives its list to anybody. ``reasoning_text``: see `REASONING_TEXTS`. What follows are words for
+    a provider that gives its list to anybody. ``upstreams_path`` is where it tells which upstreams serve a model, and
+    how, with ``{model}`` for the model. ``reasoning_text``: see `REASONING_TEXTS`. What follows are words for
     people; None where nothing is known.
     """
 
@@ -58,6 +59,7 @@ class Preset:
     gen_ai_name: str | None = None
     models_path: str | None = MODELS_PATH
     key_path: str | None = None
+    upstreams_path: str | None = None
     reasoning_text: str = "varies"
     reasoning_note: str | None = None
     server_times: str | None = None
@@ -131,6 +133,7 @@ def _preset(name: str, table: Table) -> Preset:
         gen_ai_name=table.read("gen_ai_name", checks.label, None),
         models_path=_models_path(table.read("models_path", checks.label, MODELS_PATH)),
         key_path=table.read("key_path", checks.label, None),
+        upstreams_path=table.read("upstreams_path", checks.label, None),
         owned=table.table("owned").read_all(checks.json_value),
         reasoning_text=reasoning_text,
         reasoning_note=table.read("reasoning_note", checks.text, None),

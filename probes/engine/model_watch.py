@@ -5,15 +5,24 @@ import logging
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable
+from functools import partial
 from typing import Final, Protocol
 
-from probes.config.model_sources import ModelSource, source_of, sources_of
+from probes.config.model_sources import (
+    ModelSource,
+    model_behind,
+    pinned_to,
+    source_of,
+    sources_of,
+    upstream_sources_of,
+)
 from probes.endpoint import Endpoint
 from probes.feed.messages import MonitorStatus
 from probes.keys.secret import KeyMissing
 from probes.models.ask import ask, over_http
 from probes.models.changes import ModelEvent, compare, names_in_lists, recheck_s
 from probes.models.model import ModelList
+from probes.models.parse import Page, parse_page, parse_upstream
 from probes.store.models import KnownList
 from probes.store.problem import StoreProblem
 from probes.tls.context import TlsContexts
@@ -125,14 +134,15 @@ class ModelWatch:
             except KeyMissing:
                 continue
             await self._wait_for_quiet()
-            found = await ask(source.endpoint, source.path, credentials, self._contexts)
+            found = await ask(source.endpoint, source.path, credentials, self._contexts, read=_reader(source))
             self._due[key] = now + await self._judge(key, found, round(now * 1000))
             return
 
     def _sources(self) -> dict[str, ModelSource]:
         """The lists of what is being watched now, by `source_key`."""
         watched = [one.endpoint for one in self._monitors() if not (one.status.paused or one.status.no_key)]
-        return {source_key(one.endpoint): one for one in sources_of(watched) if one.path is not None}
+        sources = (*sources_of(watched), *upstream_sources_of(watched))
+        return {source_key(one): one for one in sources if one.path is not None}
 
     def _due_at(self, key: str, now: float) -> float:
         """When a list is to be asked for; a clock that was set back does not put it off for longer than usual."""
@@ -176,15 +186,34 @@ class ModelWatch:
         """Tell every monitor whether its model is still listed."""
         for monitor in self._monitors():
             url = over_http(source_of(monitor.endpoint).endpoint).address
-            gone = [self._vanished.get((url, one)) for one in names_in_lists(monitor.endpoint.model)]
+            gone = [self._vanished.get((url, one)) for one in _names(monitor.endpoint)]
             since = next((one for one in gone if one is not None), None)
             if monitor.status.unlisted_since != since:
                 monitor.note_unlisted(since)
 
 
-def source_key(endpoint: Endpoint) -> str:
-    """What tells a list from every other: its address, and the names of the keys that it is asked for with."""
-    return " ".join([over_http(endpoint).address, *endpoint.key_names])
+def source_key(source: ModelSource) -> str:
+    """What tells a list from every other: its address, the names of the keys it is asked for with, the upstream."""
+    endpoint = source.endpoint
+    of_upstream = [] if source.upstream is None else [_upstream_name(endpoint, source.upstream)]
+    return " ".join([over_http(endpoint).address, *endpoint.key_names, *of_upstream])
+
+
+def _reader(source: ModelSource) -> Callable[[bytes], Page]:
+    """What reads the bodies of a list."""
+    if source.upstream is None:
+        return parse_page
+    return partial(parse_upstream, model=model_behind(source.endpoint), upstream=source.upstream)
+
+
+def _names(endpoint: Endpoint) -> tuple[str, ...]:
+    """What an endpoint's model may be called in lists, that of its upstream among them."""
+    upstream = pinned_to(endpoint)
+    return (*names_in_lists(endpoint.model), *([_upstream_name(endpoint, upstream)] if upstream else []))
+
+
+def _upstream_name(endpoint: Endpoint, upstream: str) -> str:
+    return f"{model_behind(endpoint)}@{upstream}"
 
 
 def _is_quiet(statuses: Iterable[MonitorStatus], now: float) -> bool:

@@ -5,7 +5,7 @@ Nothing is retried. Whatever goes wrong is an outcome, in the words of probes, w
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Final, NoReturn
@@ -57,9 +57,11 @@ async def ask(
     contexts: TlsContexts,
     *,
     limit_s: float = LIMIT_S,
+    read: Callable[[bytes], Page] = parse_page,
 ) -> ModelList:
     """The models of the server that an endpoint is at, listed at ``path`` below its base URL, with its query.
 
+    ``read`` reads a body, or raises NotAList.
     ``path`` is None where the provider has no list. The server's name is recognized where the endpoint names none.
     ``limit_s`` bounds the answer; opening the connection may take as long as for a probe, but no longer than that.
     """
@@ -68,7 +70,7 @@ async def ask(
     if path is None:
         return replace(nothing, outcome=Outcome.NOT_FOUND, problem="the provider has no list of models at its address")
     try:
-        found, server, complete = await _ask_pages(over_http(endpoint), path, credentials, contexts, limit_s)
+        found, server, complete = await _ask_pages(over_http(endpoint), path, credentials, contexts, limit_s, read)
     except _ListError as error:
         failure = error.failure
     except (ConfigError, ValueError) as error:  # a file of certificates, a proxy in the environment
@@ -119,7 +121,12 @@ def list_request(endpoint: Endpoint, path: str, credentials: Credentials | None)
 
 
 async def _ask_pages(
-    endpoint: Endpoint, path: str, credentials: Credentials | None, contexts: TlsContexts, limit_s: float
+    endpoint: Endpoint,
+    path: str,
+    credentials: Credentials | None,
+    contexts: TlsContexts,
+    limit_s: float,
+    read: Callable[[bytes], Page],
 ) -> tuple[list[Model], str | None, bool]:
     """All models, the server's name where it is recognized, and whether the list was read to its end.
 
@@ -135,7 +142,7 @@ async def _ask_pages(
             asked = path + (("&" if "?" in path else "?") + urlencode(following) if following else "")
             request = list_request(endpoint, asked, credentials)
             body, headers = await _get(transport, request, endpoint, budget, limit_s)
-            page = await _page(body)
+            page = await _page(body, read)
             before = len(found)
             found.update({one.id: one for one in page.models})
             server = server or server_of(page.owners, headers)
@@ -166,10 +173,10 @@ async def _get(
         _fail(Outcome.PROTOCOL, str(error))
 
 
-async def _page(body: bytes) -> Page:
+async def _page(body: bytes, read: Callable[[bytes], Page]) -> Page:
     """The models in a body, read in a thread: a long one takes tens of milliseconds. Raises _ListError."""
     try:
-        return await asyncio.to_thread(parse_page, body)
+        return await asyncio.to_thread(read, body)
     except NotAList as error:
         _fail(Outcome.PROTOCOL, f"no list of models: {error}")
 

@@ -97,9 +97,10 @@ def parse_page(body: bytes) -> Page:
     return Page(tuple(known.values()), following, frozenset(owners - {""}), len(entries) > MOST_MODELS)
 
 
-def parse_upstreams(body: bytes) -> tuple[Model, ...]:
-    """The upstreams of one model at OpenRouter (``/models/ID/endpoints``), each named by its provider's tag.
+def parse_upstream(body: bytes, model: str, upstream: str) -> Page:
+    """A model as one upstream of OpenRouter serves it (``/models/ID/endpoints``), as ``MODEL@UPSTREAM``.
 
+    Nothing where that upstream serves it no more. Its quantizations are named side by side where it has several.
     Raises NotAList.
     """
     try:
@@ -108,9 +109,20 @@ def parse_upstreams(body: bytes) -> tuple[Model, ...]:
         raise NotAList("not JSON") from None
     entries = mapping(mapping(record).get("data")).get("endpoints")
     if not isinstance(entries, list):
-        raise NotAList("no upstreams in it")
-    tagged = [{**one, "id": one.get("tag") or one.get("provider_name")} for one in entries if isinstance(one, dict)]
-    return tuple(model for one in tagged[:MOST_MODELS] if (model := _model(one)) is not None)
+        raise NotAList(_what_it_says(mapping(record)))
+    name = f"{model}@{upstream}"
+    own = [{**one, "id": name, "name": None} for one in entries if isinstance(one, dict) and _is_of(one, upstream)]
+    found = [known for one in own[:MOST_MODELS] if (known := _model(one)) is not None]
+    if not found:
+        return Page(())
+    quantizations = sorted({one.quantization for one in found if one.quantization})
+    return Page((replace(found[0], quantization=line(", ".join(quantizations), 80) or None),))
+
+
+def _is_of(entry: Mapping[str, Any], upstream: str) -> bool:
+    """Whether an entry is of an upstream, by its tag: ``deepinfra``, or ``deepinfra/fp4`` of one that has several."""
+    tag = string(entry.get("tag")) or ""
+    return tag == upstream or tag.startswith(f"{upstream}/")
 
 
 def _entries(record: Any) -> list[dict[str, Any]]:

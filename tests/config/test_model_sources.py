@@ -2,7 +2,14 @@
 
 import pytest
 
-from probes.config.model_sources import UnknownProvider, named_sources, same_source, source_of, sources_of
+from probes.config.model_sources import (
+    UnknownProvider,
+    named_sources,
+    pinned_to,
+    source_of,
+    sources_of,
+    upstream_sources_of,
+)
 from probes.config.presets import presets
 from probes.route import Route
 from tests.samples import endpoint
@@ -40,8 +47,6 @@ def test_a_list_is_asked_for_once_for_each_address_and_key():
     socket = endpoint(name="b", provider="openai-ws", dialect="openai_responses_ws", base_url="wss://h/v1", keys=("K",))
     other = endpoint(name="c", provider="openai", dialect="openai_chat", base_url="https://h/v1", keys=("L",))
     assert [one.endpoint.name for one in sources_of([chat, socket, other])] == ["a", "c"]
-    assert same_source(chat, socket)
-    assert not same_source(chat, other)
 
 
 def test_providers_are_named_as_endpoints_name_them():
@@ -52,3 +57,23 @@ def test_providers_are_named_as_endpoints_name_them():
     assert found[2].endpoint.route.proxy == "env"
     with pytest.raises(UnknownProvider, match="did you mean groq"):
         named_sources([], ["grok"], Route())
+
+
+@pytest.mark.parametrize(
+    ("routing", "upstream"),
+    [
+        ({"only": ["cerebras"]}, "cerebras"),
+        ({"order": ["deepinfra/fp4"], "allow_fallbacks": False}, "deepinfra/fp4"),
+        ({"order": ["deepinfra"]}, None),
+        ({"only": ["a", "b"]}, None),
+        ({"only": "a"}, None),
+        ("a", None),
+        (None, None),
+    ],
+)
+def test_an_endpoint_is_pinned_to_an_upstream_where_nothing_else_may_serve_it(routing, upstream):
+    pinned = endpoint(provider="openrouter", model="z/m:free", body={} if routing is None else {"provider": routing})
+    assert pinned_to(pinned) == upstream
+    paths = [one.path for one in upstream_sources_of([pinned, pinned])]
+    assert paths == (["/models/z/m:free/endpoints"] if upstream else [])
+    assert upstream_sources_of([endpoint(provider="groq", body=pinned.body)]) == []

@@ -5,6 +5,7 @@ import time
 import pytest
 from msgspec import UNSET
 
+from probes.config.model_sources import source_of
 from probes.engine import model_watch
 from probes.engine.model_watch import FIRST_S, RETRY_S, ModelWatch, source_key
 from probes.feed.messages import MonitorStatus
@@ -109,6 +110,32 @@ async def test_a_watched_model_that_vanished_is_told_when_a_second_list_lacks_it
     assert monitor.status.unlisted_since is None
 
 
+async def test_the_upstream_that_a_router_is_pinned_to_is_watched_too():
+    def upstreams(*quantizations):
+        return {"data": {"endpoints": [{"tag": f"fast/{one}", "quantization": one} for one in quantizations]}}
+
+    bodies = {"/v1/models": listed("z/m"), "/v1/models/z/m/endpoints": upstreams("fp8")}
+    history = History()
+    async with list_server(bodies) as server:
+        routing = {"provider": {"only": ["fast"], "allow_fallbacks": False}}
+        pinned = watched(server, "z/m:nitro", provider="openrouter", body=routing)
+        free = watched(server, "z/m", provider="openrouter")
+        each = watch([pinned, free], history)
+        for _ in range(3):
+            await each.ask_next(NOW)
+        assert sorted(server.targets) == ["/v1/models", "/v1/models/z/m/endpoints"]
+        bodies["/v1/models/z/m/endpoints"] = upstreams("fp4")
+        for _ in range(3):
+            await each.ask_next(NOW + DAY_S)
+        assert changes(history) == [("z/m@fast", "quantization", "fp8", "fp4")]
+        bodies["/v1/models/z/m/endpoints"] = upstreams()
+        for after_s in (2 * DAY_S, 2 * DAY_S + 1, 2 * DAY_S + RECHECK_S + 1):
+            await each.ask_next(NOW + after_s)
+        each.tell()
+    assert changes(history)[1:] == [("z/m@fast", "vanished", None, None)]
+    assert (pinned.status.unlisted_since is None, free.status.unlisted_since) == (False, None)
+
+
 @pytest.mark.parametrize("broken", [b"<html>maintenance</html>", b"", {"error": {"message": "later"}}, {"data": []}])
 async def test_an_error_page_has_nothing_vanish(broken):
     names = list(map(str, range(300)))
@@ -159,7 +186,7 @@ async def test_nothing_is_asked_without_a_key_nor_of_what_is_not_watched():
         history = History()
         await watch([paused, monitor], history, found).ask_next(NOW)
     assert server.asked[0][1]["authorization"] == f"Bearer {KEY}"
-    assert list(history.kept) == [f"{server.origin}/v1 GROQ_API_KEY"] == [source_key(monitor.endpoint)]
+    assert list(history.kept) == [f"{server.origin}/v1 GROQ_API_KEY"] == [source_key(source_of(monitor.endpoint))]
     assert KEY not in repr(history.kept)
 
 

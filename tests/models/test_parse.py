@@ -5,7 +5,7 @@ import json
 import pytest
 
 from probes.models.model import Model
-from probes.models.parse import LONGEST_ID, MOST_MODELS, NotAList, parse_page, parse_upstreams
+from probes.models.parse import LONGEST_ID, MOST_MODELS, NotAList, parse_page, parse_upstream
 
 
 def models(body):
@@ -128,15 +128,22 @@ def test_mistral_and_fireworks_say_which_models_can_chat():
     assert [one.id for one in models(body)] == ["mistral-large"]
 
 
-def test_openrouters_upstreams_have_a_quantization_each():
-    endpoints = [{"provider_name": "DeepInfra", "tag": "deepinfra/fp4", "quantization": "fp4", "context_length": 8}]
-    body = {"data": {"id": "m", "endpoints": [*endpoints, {"provider_name": "Z", "quantization": "unknown"}]}}
-    assert parse_upstreams(json.dumps(body).encode()) == (
-        Model("deepinfra/fp4", context=8, quantization="fp4"),
-        Model("Z"),
-    )
-    with pytest.raises(NotAList):
-        parse_upstreams(b'{"data": []}')
+def test_one_upstream_of_openrouter_has_a_quantization_and_prices_of_its_own():
+    endpoints = [
+        {"tag": "deepinfra/fp8", "quantization": "fp8", "context_length": 8, "pricing": {"prompt": "0.0000001"}},
+        {"tag": "deepinfra/fp4", "quantization": "fp4", "context_length": 4},
+        {"tag": "deepinfra2", "quantization": "int4"},
+        {"tag": None},
+        7,
+    ]
+    body = json.dumps({"data": {"id": "z/m", "endpoints": endpoints}}).encode()
+    both = Model("z/m@deepinfra", context=8, input_usd=0.1, quantization="fp4, fp8")
+    assert parse_upstream(body, "z/m", "deepinfra").models == (both,)
+    assert parse_upstream(body, "z/m", "deepinfra/fp4").models[0].quantization == "fp4"
+    assert parse_upstream(body, "z/m", "groq").models == ()
+    for wrong in (b'{"data": []}', b"<html>", b"[]", b'{"error": {"message": "no"}}'):
+        with pytest.raises(NotAList):
+            parse_upstream(wrong, "z/m", "groq")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ async def test_every_dialect_gets_a_list_in_its_own_shape_for_its_own_key(dialec
     preset = next(presets()[one] for one in LISTED if presets()[one].dialect == dialect)
     async with Simulator({"b": Behaviour(key="right-key"), "a": Behaviour(key="right-key")}) as simulator:
         source = source_of(endpoint(provider=preset.name, dialect=dialect, base_url=address(simulator, dialect)))
-        found = await ask(*source, Credentials(Secret("right-key")), TlsContexts())
-        refused = await ask(*source, Credentials(Secret("wrong-key")), TlsContexts())
+        found = await ask(source.endpoint, source.path, Credentials(Secret("right-key")), TlsContexts())
+        refused = await ask(source.endpoint, source.path, Credentials(Secret("wrong-key")), TlsContexts())
     assert [one.id for one in found.models] == ["a", "b"], found.problem
     assert (refused.outcome, refused.models) == (Outcome.AUTH, ())

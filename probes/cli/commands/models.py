@@ -109,7 +109,7 @@ async def ask_source(
     source: ModelSource, keys: KeyFinder, contexts: TlsContexts, *, testing: bool = False
 ) -> ModelList:
     """One list, with the key that is found for it; `no_key` where it is not found, and nothing is sent."""
-    endpoint, path = source
+    endpoint, path = source.endpoint, source.path
     if path is None:
         return await ask(endpoint, None, None, contexts)
     try:
