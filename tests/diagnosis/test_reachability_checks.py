@@ -18,6 +18,7 @@ from probes.diagnosis.reachability_checks import ReachabilityMonitor, check
 from probes.engine.engine import Engine
 from probes.feed.messages import Command
 from probes.outcome import Outcome
+from probes.route import Route, TlsOptions
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.faults.fault import ReplacedResponse
@@ -130,6 +131,33 @@ def test_nothing_is_checked_for_nobody_nor_when_it_is_off():
     assert off.next(1e6) is None
     off.note_probe(sample(connection="cold", connect_ms=2.0), made[0], 0.0)
     assert len(off.newest) == 1, "what a probe's own connection tells is free"
+
+
+def test_other_endpoints_are_checked_from_now_on_and_the_rest_as_planned():
+    made, monitor = watched("a/1", "b/1", every=60.0, reference="https://ref.test")
+    monitor.begin(0.0)
+    monitor.note_probe(sample(connection="cold", connect_ms=2.0), made[0], 30.0)
+    monitor.note_probe(sample(connection="cold", connect_ms=3.0), made[1], 30.0)
+    new = endpoint(name="c/1", base_url="https://c.test/v1")
+    monitor.reconfigure([made[0], new], ReachabilityPlan(None, 60.0))
+    monitor.begin(40.0)
+    assert [one.origin for one in monitor.newest] == ["https://a.test"], "what is known of the others is forgotten"
+    seconds = range(41, 160)
+    due = [(origin, second) for second in seconds if (origin := monitor.next(float(second))) is not None]
+    assert due == [("https://a.test", 90), ("https://c.test", 100), ("https://a.test", 150)]
+    monitor.reconfigure([made[0]], ReachabilityPlan(None, None))
+    monitor.begin(160.0)
+    assert monitor.next(1e6) is None
+
+
+def test_certificates_that_cannot_be_read_change_nothing():
+    made, monitor = watched("a/1")
+    monitor.begin(0.0)
+    broken = endpoint(name="b/1", base_url="https://b.test", route=Route(tls=TlsOptions(ca="/nowhere.pem")))
+    with pytest.raises(ValueError, match="nowhere"):
+        monitor.reconfigure([*made, broken], ReachabilityPlan())
+    assert monitor.next(100.0) == "https://a.test"
+    assert monitor.next(100.0) is None
 
 
 async def test_an_engine_checks_while_it_watches_and_not_while_it_is_paused(monkeypatch):

@@ -368,6 +368,30 @@ def test_what_a_cap_refuses_it_refuses_at_once(world: World, monkeypatch: pytest
     assert "budget" in (world.samples[-1].outcome_detail or "")
 
 
+def test_lanes_of_a_race_stay_suspended_whatever_is_edited(world: World, monkeypatch: pytest.MonkeyPatch):
+    names = ("a", "b", "c")
+    engine = watched(world, monkeypatch, *(endpoint(name=name, interval=10.0) for name in names))
+
+    async def work() -> None:
+        stop = asyncio.Event()
+        running = asyncio.create_task(engine.run(stop))
+        await asyncio.sleep(30)
+        world.samples.clear()
+        engine.suspend_for_race(("a", "b"))
+        for kept in ("bc", "abc"):  # a lane goes and comes back, the other is changed
+            edited = [endpoint(name=name, interval=10.0, model=f"of {kept}") for name in kept]
+            engine.reconfigure(edited, NO_CAPS, UNCHECKED)
+            await asyncio.sleep(30)
+        assert {one.outcome_detail for one in world.samples if one.endpoint in "ab"} == {"racing"}
+        engine.suspend_for_race(())
+        await asyncio.sleep(30)
+        stop.set()
+        await running
+
+    run(world.loop, work())
+    assert {one.endpoint for one in world.samples if one.outcome is Outcome.OK} == set(names)
+
+
 @pytest.mark.parametrize(
     ("taken", "share"), [([], 0.0), ([0.0], 0.5), ([0.0, 0.5], 0.25), ([0.0, 0.25, 0.5], 0.75), ([0.9, 0.1], 0.5)]
 )

@@ -9,15 +9,27 @@ from itertools import pairwise
 
 import pytest
 
-from probes.feed.messages import Command, EngineStatus, Frame, Hello, Message, MonitorStatus, decode, encode
+from probes.feed.messages import (
+    Command,
+    ConfigurationStatus,
+    EndpointFacts,
+    EngineStatus,
+    Frame,
+    Hello,
+    Message,
+    MonitorStatus,
+    decode,
+    encode,
+)
 from probes.feed.pipe import FeedWriter, read_commands
 from probes.race.request import RaceRequest
 from probes.race.updates import RaceNews
 from probes.store.status import StoreStatus
-from tests.samples import sample
+from tests.samples import endpoint, sample
 from tests.virtual_time import VirtualLoop, run
 
 STATUS = EngineStatus(StoreStatus("ok", stored=3))
+FACTS = EndpointFacts.of(endpoint())
 HELLO = Hello("0.1.0", 1, "sqlite:///x", False, ())
 
 
@@ -248,3 +260,21 @@ def test_a_curl_command_that_was_asked_for_goes_out_once_with_the_next_frame():
 
     run(VirtualLoop(), work())
     assert [one.curls for one in screen.read if one.curls] == [{"a": 'curl "$KEY"'}]
+
+
+def test_endpoints_are_told_once_and_the_file_s_status_with_every_frame():
+    loop, screen = VirtualLoop(), Screen()
+    found = ConfigurationStatus("config.toml", 7, problem="line 1: not TOML")
+
+    async def work() -> None:
+        feed = FeedWriter(screen, lambda: STATUS, configuration=lambda: found)
+        await step(feed, 0.1)
+        feed.set_endpoints((FACTS,))
+        await step(feed, 2.5)
+        feed.close()
+
+    run(loop, work())
+    frames = [one for one in screen.read if isinstance(one, Frame)]
+    assert [one.endpoints for one in frames if one.endpoints is not None] == [(FACTS,)]
+    assert len(frames) > 1
+    assert {one.configuration for one in frames} == {found}

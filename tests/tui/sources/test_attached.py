@@ -6,11 +6,19 @@ import time
 import pytest
 
 from probes.diagnosis.reachability import ReachabilityCheck
-from probes.feed.messages import Command, EngineStatus, Frame, MonitorStatus, RecorderStatus
+from probes.feed.messages import (
+    Command,
+    ConfigurationStatus,
+    EndpointFacts,
+    EngineStatus,
+    Frame,
+    MonitorStatus,
+    RecorderStatus,
+)
 from probes.outcome import Outcome
 from probes.store.status import StoreStatus
 from probes.store.write.batch_writer import BatchWriter, PendingSample
-from tests.samples import sample
+from tests.samples import endpoint, sample
 from tests.tui import fabric
 from tui.sources.attached import FollowingSource, status_of
 from tui.sources.messages import RecorderJoined, SourceLost
@@ -82,6 +90,24 @@ async def test_what_is_stored_arrives_once_with_the_recorders_own_words(tmp_path
     assert last.engine.store.stored == 2
     assert last.monitors == (MonitorStatus("sim/model", next_due=5),)
     assert [frame.answers["sim/model"] for frame in heard[1:] if frame.answers] == ["an answer", "another"]
+
+
+async def test_the_recorder_s_endpoints_are_told_when_they_change_and_what_it_says_of_its_file(
+    tmp_path, sink, monkeypatch
+):
+    monkeypatch.setattr("tui.sources.attached.POLL_S", 0.01)
+    engine, found = EngineStatus(StoreStatus("ok")), ConfigurationStatus("c.toml", 7, problem="line 1: not TOML")
+    one, other = (EndpointFacts.of(endpoint(name=name)) for name in "ab")
+    source, heard = attached(tmp_path), Heard()
+    sink.write([], beat(RecorderStatus(engine, (), endpoints=(one,)).to_json()))
+    task = asyncio.create_task(source.run(heard))
+    await heard.until(lambda all_: len(all_) > 3)
+    sink.write([], beat(RecorderStatus(engine, (), endpoints=(one, other), configuration=found).to_json()))
+    await heard.until(lambda all_: all_[-1].configuration == found)
+    await source.close()
+    await asyncio.wait_for(task, 60)
+    told = [frame.endpoints for frame in heard[1:] if frame.endpoints is not None]
+    assert told == [(one,), (one, other)]
 
 
 async def test_it_ends_when_the_recorder_no_longer_shows_itself(tmp_path, sink, monkeypatch):
