@@ -131,6 +131,19 @@ def test_every_key_of_the_environment_brings_the_shipped_endpoints(run, users, u
     assert "openrouter/nope: not added: its trial probe ended not_found" in err
 
 
+def test_what_is_wrong_is_not_taken_for_what_is_watched(run, users, url, monkeypatch):
+    monkeypatch.setenv("GROQ_API_KEY", KEY)
+    monkeypatch.setenv("GROQ_BASE_URL", url)
+    code, _, err = run("add", "groq", "fast", "--interval", "soon")
+    assert code == 1
+    assert "fast: not added:" in err
+    assert not users.exists()
+    code, _, err = run("add", "--from", "env")  # the shipped endpoint is watched already, from the shipped file
+    assert code == 0
+    assert f"{users}: begun with what is watched" in err
+    assert watched(users) == ["groq/gpt-oss-120b"]
+
+
 def test_without_any_key_it_is_said_which_were_looked_for(run, users):
     code, _, err = run("add", "--from", "env")
     assert code == 2

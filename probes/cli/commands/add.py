@@ -65,9 +65,9 @@ def add(config: Path | None, request: AddRequest) -> bool:
         candidates = _asked_for(config, loaded, request)
     candidates = _keys_settled(_told(candidates))
     editable = open_for_edit(file, [one.name for one in watched])
-    new = _endpoints(candidates, request, watched)
+    new, known = _endpoints(candidates, request, watched)
     if not new:
-        return _begun(editable, candidates)
+        return known and _begun(editable)
     endpoints = checked(editable, with_endpoints(editable.text, new)).endpoints[-len(new) :]
     _say(f"{_count(endpoints)}: {_cost(endpoints)}")
     if _is_interactive() and not request.yes and not typer.confirm(f"Add to {editable.path}?", default=True, err=True):
@@ -171,10 +171,11 @@ def _watched(file: ConfigFile, loaded: Config) -> tuple[Endpoint, ...]:
 
 def _endpoints(
     candidates: Iterable[Candidate], request: AddRequest, watched: Iterable[Endpoint]
-) -> list[dict[str, Any]]:
-    """The candidates as they are to be written, each with a name of its own; those that are watched are left out."""
+) -> tuple[list[dict[str, Any]], bool]:
+    """The candidates as they are to be written, each with a name of its own; and whether any is watched already."""
     known = {_identity(one): one.name for one in watched}
     taken = set(known.values())
+    is_any_known = False
     new = []
     for one in candidates:
         values = {key: value for key, value in one.values.items() if key != "name"}
@@ -186,6 +187,7 @@ def _endpoints(
             continue
         if request.name is None and (same := known.get(_identity(endpoint))) is not None:
             _say(f"{one.entry}: is watched already, as {same}")
+            is_any_known = True
             continue
         whose = endpoint.provider
         given = line(request.name or str(one.values.get("name", "")), 120)
@@ -194,7 +196,7 @@ def _endpoints(
         taken.add(name)
         known[_identity(endpoint)] = name
         new.append({"name": name, **values})
-    return new
+    return new, is_any_known
 
 
 def _identity(endpoint: Endpoint) -> tuple[Any, ...]:
@@ -215,12 +217,12 @@ def _write(file: ConfigFile, editable: EditableConfig, new: Sequence[dict[str, A
         save(changed, with_endpoints(changed.text, new))
 
 
-def _begun(editable: EditableConfig, candidates: Sequence[Candidate]) -> bool:
-    """Where there is nothing new to write: whether all is watched already; a file of one's own is begun with it."""
-    if candidates and editable.replaces is None:
+def _begun(editable: EditableConfig) -> bool:
+    """Where all is watched already: of the shipped configuration, a file of one's own is begun with it."""
+    if editable.replaces is None:
         save(editable, editable.text)
         _say(f"{editable.path}: begun with what is watched")
-    return bool(candidates)
+    return True
 
 
 def _tried(endpoints: Sequence[Endpoint], vantage: str) -> list[Endpoint]:
