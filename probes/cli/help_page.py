@@ -53,7 +53,7 @@ def help_page(command: Any, ctx: Any) -> HelpPage:
     options = [one.get_help_record(ctx) for one in params if one.param_type_name == "option"]
     sections = [
         *_commands(command, ctx),
-        Section("Arguments", tuple((one.display_name_raw, one.help) for one in arguments if one.help)),
+        Section("Arguments", tuple((_name(one), one.help) for one in arguments if one.help)),
         Section("Options", tuple(one for one in options if one)),
         Section("Examples", tuple(EXAMPLES.get(words, ()))),
         *([Section("Exit codes", EXIT_CODES)] if not words else []),
@@ -112,11 +112,16 @@ def laid_out(page: HelpPage, width: int, *, colours: bool = False) -> Iterator[s
         yield from textwrap.wrap(page.note, width, subsequent_indent="  ", break_long_words=False)
 
 
+def _name(argument: Any) -> str:
+    """What help calls an argument."""
+    return str(argument.metavar or argument.name.upper())
+
+
 def _usage(argument: Any) -> str:
     """An argument as the usage line has it; a metavar of several words says itself how often."""
-    name = argument.display_name_raw
+    name = _name(argument)
     if " " in name:
-        return str(name)
+        return name
     return f"{name if argument.required else f'[{name}]'}{'...' if argument.nargs == -1 else ''}"
 
 
