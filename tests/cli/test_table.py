@@ -3,7 +3,7 @@
 import io
 
 from probes.cli.output.sample_lines import closing_table, name_width, sample_line
-from probes.cli.output.table import Line, Span, cell_width, columns, in_colours, padded, print_lines, styled
+from probes.cli.output.table import Line, Span, cell_width, columns, cropped, in_colours, padded, print_lines, styled
 from tests.samples import sample
 
 
@@ -27,6 +27,7 @@ def test_columns_are_two_blanks_apart_and_wide_characters_take_two_columns():
     assert lines == ["NAME           N", "東京/模型      7", "a          1,000"]
     assert {cell_width(one) for one in lines} == {16}
     assert padded("é", 3) == "é  "
+    assert (cropped("東京ab", 3), cropped("東京ab", 4), cropped("ab", 9)) == ("東", "東京", "ab")
     assert padded("語", 3, right=True) == " 語"
 
 

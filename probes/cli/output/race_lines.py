@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from probes.cli.output.table import cell_width, cropped, padded
 from probes.outcome import Outcome
 from probes.race.comparison import HeadToHead, MeasureVerdict, PairedComparison
 from probes.race.heat import Heat, LaneResult
@@ -20,12 +21,11 @@ _NONE: Final = "–"
 
 
 def live_lines(news: RaceNews, columns: int) -> list[str]:
-    """One line for the heat, then one for each lane as it stands, none wider than ``columns`` characters."""
-    width = max((len(one.name) for one in news.lanes), default=0)
+    """One line for the heat, then one for each lane as it stands, none wider than ``columns`` of a terminal."""
+    width = max((cell_width(line(one.name)) for one in news.lanes), default=0)
     heat = f"heat {news.heat} of {news.request.most_heats}: {news.phase}"
-    return [
-        one[:columns] for one in (heat, *(lane_line(one, width, news.request.max_output_tokens) for one in news.lanes))
-    ]
+    lanes = (lane_line(one, width, news.request.max_output_tokens) for one in news.lanes)
+    return [cropped(one, columns) for one in (heat, *lanes)]
 
 
 def lane_line(lane: LaneNews, width: int, cap: int) -> str:
@@ -35,12 +35,13 @@ def lane_line(lane: LaneNews, width: int, cap: int) -> str:
     about = "≈" if now.estimated and lane.state != "finished" else ""
     end = "" if lane.state != "finished" else f"  {_ending(lane)}"
     said = f"{about + _count(now.tokens):>7} tokens  {_speed(now.tokens_per_s):>8} tokens/s"
-    return f"{line(lane.name):<{width}}  {_bar(1.0 if lane.place else share)}  TTFT {_ms(now.ttft_ms):>10}  {said}{end}"
+    bar = _bar(1.0 if lane.place else share)
+    return f"{padded(line(lane.name), width)}  {bar}  TTFT {_ms(now.ttft_ms):>10}  {said}{end}"
 
 
 def heat_lines(heat: Heat) -> list[str]:
     """The results of a heat: one line for each lane."""
-    width = max(len(one.lane) for one in heat.lanes)
+    width = max(cell_width(line(one.lane)) for one in heat.lanes)
     skew = f", started within {heat.skew_ms:.2f} ms" if heat.skew_ms is not None else ""
     return [f"heat {heat.number}{skew}", *(f"  {_result(one, width)}" for one in heat.lanes)]
 
@@ -77,9 +78,9 @@ def _result(one: LaneResult, width: int) -> str:
         times = f"TTFT {_ms(sample.ttft_ms):>10}  E2E {_ms(sample.e2e_ms):>12}"
         chars = _speed(chars_per_s(sample.output_chars, sample.e2e_ms))
         speeds = f"{_speed(sample.tokens_per_s):>8} tokens/s  {chars:>8} characters/s"
-        return f"{place} {line(one.lane):<{width}}  {times}  {speeds}"
+        return f"{place} {padded(line(one.lane), width)}  {times}  {speeds}"
     detail = f": {line(sample.outcome_detail)}" if sample.outcome_detail else ""
-    return f"{place} {line(one.lane):<{width}}  {outcome_words(sample.outcome)}{detail}"
+    return f"{place} {padded(line(one.lane), width)}  {outcome_words(sample.outcome)}{detail}"
 
 
 def _comparison(duel: HeadToHead, one: PairedComparison) -> str:

@@ -57,6 +57,14 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
     return blanks + text if right else text + blanks
 
 
+def cropped(text: str, width: int) -> str:
+    """As much of a text as fits into ``width`` columns of a terminal, for a line that is drawn over again."""
+    kept = text[:width]
+    while cell_width(kept) > width:
+        kept = kept[:-1]
+    return kept
+
+
 def columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
     """A table as one line per row, its columns two blanks apart; those in ``right`` are aligned to the right.
 
