@@ -45,4 +45,5 @@ def verdict(found: ModelList) -> tuple[Verdict, str]:
         return "cannot tell", f"{found.outcome}: {found.problem}"
     if found.public:
         return "cannot tell", "it lists its models without a key, too"
-    return "ok", f"{len(found.models)} models"
+    count = len(found.models)
+    return "ok", f"{count} model{'' if count == 1 else 's'}"

@@ -200,7 +200,7 @@ def test_a_key_that_gets_a_list_nobody_else_gets_is_good(inftop, monkeypatch, tm
     with listing({"/v1/models": LISTED}, key=KEY) as server:
         code, out, _ = key_tested(inftop, tmp_path, server.origin)
         record = json.loads(key_tested(inftop, tmp_path, server.origin, "--json")[1])
-    assert (code, out.splitlines()) == (0, ["PROVIDER  MINE  WHY", "groq      ok    1 models"])
+    assert (code, out.splitlines()) == (0, ["PROVIDER  MINE  WHY", "groq      ok    1 model"])
     (only,) = record["tests"]
     assert (record["key"], only["provider"], only["verdict"]) == ("MINE", "groq", "ok")
     with listing({"/v1/models": LISTED}, key=KEY) as server:

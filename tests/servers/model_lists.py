@@ -1,7 +1,7 @@
 """A server that answers GETs with lists of models: whatever body a test gives it for a path."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,11 +27,11 @@ class ListServer:
 
 @asynccontextmanager
 async def list_server(
-    bodies: Mapping[str, Any], *headers: str, status: int = 200, key: str | None = None
+    bodies: Mapping[str, Any], *headers: str, status: int = 200, key: str | None = None, public: Collection[str] = ()
 ) -> AsyncIterator[ListServer]:
     """A server of these bodies by target (path and query): bytes as they are, anything else as JSON; 404 for others.
 
-    With a ``key`` it answers to that bearer alone.
+    With a ``key`` it answers to that bearer alone, but for what is ``public``.
     """
     server = ListServer()
 
@@ -45,7 +45,7 @@ async def list_server(
             known = start[1] in bodies
             body = bodies[start[1]] if known else {"error": {"message": "no such path"}}
             code = status if known else 404
-            if key is not None and given.get("authorization") != f"Bearer {key}":
+            if key is not None and start[1] not in public and given.get("authorization") != f"Bearer {key}":
                 code, body = 401, {"error": {"message": f"wrong key {given.get('authorization')}"}}
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
             await client.say(response(code, "Content-Type: application/json", *headers, body=data))
