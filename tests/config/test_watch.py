@@ -106,6 +106,15 @@ def test_what_is_written_in_pieces_is_read_when_it_is_whole(looking, path):
     assert looking.within() == [["a", "b", "c"]]
 
 
+def test_what_is_written_endpoint_by_endpoint_is_in_effect_when_it_is_whole(looking, path):
+    names = ["a", "b", "c", "d"]
+    for count in range(1, 4):
+        path.write_text("# anew\n" + text(*names[:count]))
+        assert looking.look() is None, "it could be in effect, and three endpoints would be gone for a moment"
+    path.write_text("# anew\n" + text(*names))
+    assert looking.within() == [names]
+
+
 def test_a_file_that_is_away_for_a_moment_is_no_news_and_one_that_stays_away_is(looking, path):
     old = path.read_text()
     path.unlink()

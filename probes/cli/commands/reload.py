@@ -53,6 +53,7 @@ def reload(config: Path | None) -> ExitCode:
         answer = ask(lambda: reader.recorder(read.vantage) or reader.recorder(None))
     if answer is None:
         _say(f"no recorder of {shown(url)} answers: inftop or inftop record starts one")
+        _say("(one that began before [store] was changed still records where it began, until it is started again)")
         return ExitCode.NOT_OK
     found = answer.found
     for words in answer_lines(answer, _now_ms()):
