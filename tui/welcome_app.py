@@ -45,16 +45,13 @@ class WelcomeApp(TerminalApp):
 
     def get_default_screen(self) -> Screen[None]:
         """The welcome screen; where endpoints are added alone, nothing."""
-        return self._welcome if self._adding is None else Screen()
+        return self._welcome if self._adding is None else _Behind()
 
     def on_mount(self) -> None:
         """Open the page that adds endpoints, where that is all."""
         if self._adding is not None:
             flow = self._flow(self._watched)
-            self.push_screen(open_at(flow, self._adding) if self._adding else ApiStep(flow), self._left)
-
-    def _left(self, _: object) -> None:
-        self.end("leave")
+            self.push_screen(open_at(flow, self._adding) if self._adding else ApiStep(flow))
 
     def _flow(self, watched: Sequence[str]) -> AddFlow:
         return AddFlow(self._commands, self._config, lambda: watched, self._written, self._use_for_this_run)
@@ -98,3 +95,18 @@ class WelcomeApp(TerminalApp):
                 now=self._now,
             )
         )
+
+
+class _Behind(Screen[None]):
+    """What is behind the page that adds endpoints alone: once that was left, the program ends."""
+
+    _was_left = False
+
+    def on_screen_suspend(self) -> None:
+        """The page was opened."""
+        self._was_left = True
+
+    def on_screen_resume(self) -> None:
+        """It was left again."""
+        if self._was_left and isinstance(self.app, WelcomeApp):
+            self.app.end("leave")

@@ -49,7 +49,7 @@ class Api:
 
 def providers(presets: Iterable[Preset], found: Mapping[str, Source]) -> list[Api]:
     """Every provider, by the keys that were ``found``: those with a key first, each part in the presets' order."""
-    apis = [_provider(one, found) for one in presets if not one.aws_service]
+    apis = [_provider(one, found) for one in presets]
     return sorted(apis, key=lambda one: (one.key_source is None, one.key is None))
 
 

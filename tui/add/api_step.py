@@ -93,7 +93,8 @@ def _in_environment() -> dict[str, Source]:
 def _key_words(api: Api) -> tuple[str, str, str]:
     """A mark, words and their style: where the key of a provider is."""
     if api.key is None:
-        return "·", "no key needed", "label"
+        signed = api.provider is not None and presets()[api.provider].aws_service is not None
+        return "·", "signed with AWS's credentials" if signed else "no key needed", "label"
     if api.key_source is None:
         return "○", f"{api.key}: not found yet", "label"
     return "●", f"{api.key} in the {api.key_source}", "success"

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import tomllib
 from contextlib import asynccontextmanager
@@ -20,10 +21,13 @@ EMPTY = {"keys": [], "servers": [], "configurations": [], "keyring_problem": Non
 
 
 class ShownWelcome(Shown):
-    """The welcome screen: drawn when something is known, without ticks."""
+    """The welcome screen: drawn when something is known, without ticks. A program that ends is never quiet."""
 
     async def settle(self):
-        await quiet(self.pilot)
+        calm = asyncio.create_task(quiet(self.pilot))
+        while not (calm.done() or self.app._exit):
+            await asyncio.sleep(0)
+        calm.cancel()
 
 
 @asynccontextmanager
@@ -160,3 +164,36 @@ async def test_a_click_takes_a_way_on(tmp_path, monkeypatch):
         row = next(place for place, line in enumerate(shown.lines) if "see a demo" in line)
         await shown.pilot.click("#sheet", offset=(10, row))
         assert await ended(shown) == "demo"
+
+
+@asynccontextmanager
+async def adding_alone(folder, monkeypatch, provider):
+    """The page that adds endpoints, without a welcome."""
+    monkeypatch.chdir(folder)
+    commands = FakeCommands(folder, answers())
+    app = WelcomeApp(
+        config=lambda: find_config(None), shipped=(), now=lambda: fabric.NOW, commands=commands, adding=provider
+    )
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        shown = ShownWelcome(app, None, None, pilot)
+        await shown.settle()
+        yield shown
+
+
+async def test_added_alone_it_ends_with_what_was_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("GROQ_API_KEY", "a-key")
+    async with adding_alone(tmp_path, monkeypatch, "groq") as shown:
+        await until(shown, lambda: "big-70b" in shown.text)
+        await shown.press("enter")
+        await until(shown, lambda: "It answers" in shown.text)
+        await shown.press("enter")
+        assert await ended(shown) == "dashboard"
+        assert shown.app.added.names == ("groq/big-70b",)
+
+
+@pytest.mark.parametrize("provider", ["", "groq", "ollama", "bedrock"])
+async def test_added_alone_it_ends_where_the_first_page_is_left(tmp_path, monkeypatch, provider):
+    async with adding_alone(tmp_path, monkeypatch, provider) as shown:
+        await shown.press("escape")
+        assert await ended(shown) == "leave"
+        assert shown.app.added is None
