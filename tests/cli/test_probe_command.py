@@ -8,11 +8,13 @@ import sys
 
 import pytest
 
+from probes.cli.commands import probe as probe_command
 from probes.cli.commands.probe import endpoint_of, probe, probe_given
 from probes.cli.exit_codes import ExitCode
 from probes.config.select import UnknownGroup
 from probes.config_error import ConfigError
 from probes.figures import error_bound
+from probes.models.model import ModelList
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
@@ -106,6 +108,19 @@ async def test_a_server_of_which_only_the_address_is_known_is_asked_what_it_spea
             assert (found.dialect, found.base_url, found.keys) == ("openai_chat", simulator.url, ())
         assert await asyncio.to_thread(probe_given, found, count=1, as_json=True)
     assert json.loads(capsys.readouterr().out)["outcome"] == "ok"
+
+
+def test_a_server_that_says_it_is_a_provider_gets_no_key_of_that_provider(monkeypatch):
+    monkeypatch.setenv("HOME", "/nowhere")
+
+    async def says(*_):
+        return ModelList("groq", "http://127.0.0.1:9/v1", "openai_chat", 0)
+
+    monkeypatch.setattr(probe_command, "find_models", says)
+    found = endpoint_of(model="m", provider=None, url="http://127.0.0.1:9", dialect=None, key=None)
+    assert (found.provider, found.keys) == ("groq", ())
+    own = endpoint_of(model="m", provider=None, url="http://127.0.0.1:9", dialect=None, key="HOME")
+    assert own.keys == ("HOME",)
 
 
 def test_an_address_at_which_nobody_answers_needs_a_dialect():

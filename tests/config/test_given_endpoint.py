@@ -13,6 +13,7 @@ from probes.endpoint import Endpoint
         ("https://api.groq.com", Address("https://api.groq.com/openai/v1", "openai_chat", "groq")),
         ("https://api.groq.com/openai/v1/", Address("https://api.groq.com/openai/v1", "openai_chat", "groq")),
         ("http://api.groq.com", Address("http://api.groq.com", None)),  # not encrypted: no place for the key
+        ("http://api.groq.com:443", Address("http://api.groq.com:443", None)),
         ("https://api.groq.com.example", Address("https://api.groq.com.example", None)),
         (
             "https://api.openai.com/v1/responses",
