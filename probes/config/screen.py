@@ -1,6 +1,5 @@
 """The ``[screen]`` table: options of the screen that a configuration fixes, and the words that each option takes."""
 
-import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -8,6 +7,7 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
 from probes.config import checks
+from probes.config.lines import places
 from probes.config.table import Table
 
 Option = Literal["theme", "window", "sort", "groups", "view", "scale", "detail"]
@@ -52,7 +52,7 @@ def read_screen(table: Table, path: Path, text: str) -> Mapping[Option, FixedOpt
     for option in CHOICES:
         value = table.read(option, partial(checked, option), None)
         if value is not None:
-            number = _line_of(option, text)
+            number = next((line for line, found in places(text) if found == ("screen", option)), None)
             fixed[option] = FixedOption(value, f"{path}:{number}" if number else str(path))
     table.close()
     return fixed
@@ -63,18 +63,3 @@ def checked(option: Option, value: object) -> str:
     if option == "window" and isinstance(value, str):
         value = value.replace(" ", "")
     return checks.one_of(CHOICES[option])(value)
-
-
-def _line_of(option: Option, text: str) -> int | None:
-    """The number, from 1, of the line that sets an option: in ``[screen]``, or as ``screen.OPTION`` above all tables.
-
-    None where it is written in another way, as in an inline table.
-    """
-    written = {"screen": option, "": rf"screen\.{option}"}
-    table = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if heading := re.match(r"\s*\[+\s*([^]]*?)\s*]", line):
-            table = heading[1]
-        elif table in written and re.match(rf"\s*{written[table]}\s*=", line):
-            return number
-    return None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from probes.config.changes import problem_words
 from probes.config.file import ConfigFile, find_config, read_small_text
+from probes.config.lines import problem_words
 from probes.config.load import Config, load
 from probes.config_error import ConfigError
 

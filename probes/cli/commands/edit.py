@@ -14,10 +14,10 @@ from typing import Final
 
 import typer
 
-from probes.config.changes import problem_line
 from probes.config.edit.file import open_for_edit, save
 from probes.config.file import ConfigFile, find_config, read_small_text
 from probes.config.first_start import first_endpoints
+from probes.config.lines import problem_line
 from probes.config.load import load
 from probes.config_error import ConfigError, Problem
 
