@@ -6,17 +6,21 @@ from textual._compositor import Compositor
 from probes.config.file import shipped
 from tests.store.stores import fill
 from tests.tui import fabric
+from tests.tui.add.adding import adding, answers
 from tests.tui.api_keys.pages import done
 from tests.tui.api_keys.pages import opened as keys_opened
 from tests.tui.compare.comparing import comparing
 from tests.tui.dashboard.test_navigator import looking, press
 from tests.tui.edit.pages import opened as form_opened
 from tests.tui.endpoint.summaries import portrayed
+from tests.tui.fake_commands import until
 from tests.tui.looks import wrongs
 from tests.tui.race import races
 from tests.tui.race.races import CEREBRAS, CUT, GROQ, OPUS
 from tests.tui.race.test_screen import opened
 from tests.tui.screen import showing
+from tests.tui.welcome.test_found import KEY, OTHER, SERVER, TOOL
+from tests.tui.welcome.test_screen import welcomed
 
 pytestmark = pytest.mark.slow
 
@@ -160,4 +164,35 @@ async def test_a_race():
         found += await looked_at(race, "replay")
         await race.press("escape", "o")
         found += await looked_at(race, "kept races")
+    assert not found, "\n".join(found)
+
+
+async def test_the_welcome_screen(tmp_path, monkeypatch):
+    found = []
+    nothing = answers(discover={"keys": [], "servers": [], "configurations": []})
+    async with welcomed(tmp_path, monkeypatch, said=nothing) as (shown, commands):
+        await until(shown, lambda: "Nothing was found" in shown.text)
+        found += await looked_at(shown, "welcome, nothing found", (*ALL, ((40, 12), DARK)), allows_blank=True)
+        commands.answer(answers(discover={"keys": [KEY, OTHER], "servers": [SERVER] * 4, "configurations": [TOOL]}))
+        await shown.press("ctrl+r")
+        await until(shown, lambda: "b-8b" in shown.text and "asking" not in shown.text)
+        found += await looked_at(shown, "welcome, much found", (*ALL, ((40, 12), DARK)), allows_blank=True)
+    assert not found, "\n".join(found)
+
+
+async def test_adding_endpoints(tmp_path, monkeypatch):
+    monkeypatch.setenv("GROQ_API_KEY", "a-key")
+    found = []
+    async with adding(monkeypatch, tmp_path) as (shown, *_):
+        await until(shown, lambda: "Nothing is written" in shown.text)
+        found += await looked_at(shown, "add: provider", allows_blank=True, has_footer=False)
+        await shown.press(*"mistral", "enter")
+        found += await looked_at(shown, "add: key", SOME, allows_blank=True, has_footer=False)
+        await shown.press("escape", "escape", "enter")
+        await until(shown, lambda: "big-70b" in shown.text)
+        await shown.press("space")
+        found += await looked_at(shown, "add: models", allows_blank=True, has_footer=False)
+        await shown.press("enter")
+        await until(shown, lambda: "It answers" in shown.text)
+        found += await looked_at(shown, "add: trial", allows_blank=True, has_footer=False)
     assert not found, "\n".join(found)
