@@ -6,11 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer._completion_classes import BashComplete
+from typer.main import get_command
 
 from probes.cli import completion
 from probes.store.races import save_race
 from tests.race.races import race
 from tests.store.stores import url_of
+from tui.commands import app
 from tui.launch import engine_environment
 
 CONFIG = """
@@ -110,6 +113,42 @@ def test_names_come_from_the_configuration_and_the_store(config, tmp_path):
     assert completion.races(asked) == []
     save_race(url_of(tmp_path / "history.db"), race())
     assert completion.races(asked) == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("probe", "groq/fast"),
+        ("probe --group", "twins"),
+        ("probe --provider", "mistral"),
+        ("probe --dialect", "ollama"),
+        ("probe --url http://x --key-env", "MY_KEY"),
+        ("race groq/fast", "ollama/llama3:8b"),
+        ("race --prompt", "story"),
+        ("races show", "1"),
+        ("races export", "1"),
+        ("export --endpoint", "groq/fast"),
+        ("export --group", "twins"),
+        ("export --provider", "vllm"),
+        ("export --vantage", "attic"),
+        ("export --outcome", "timeout"),
+        ("export --connection", "cold"),
+        ("export --rollup", "day"),
+        ("keys set", "MY_KEY"),
+        ("keys test", "GROQ_API_KEY"),
+        ("models", "groq"),
+        ("add", "groq"),
+        ("remove", "groq/fast"),
+        ("check --window", "1m"),
+        ("history check --theme", "nord"),
+        ("history", "vacuum"),
+    ],
+)
+def test_every_place_of_a_name_offers_names(words, offered, config, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_race(url_of(tmp_path / "history.db"), race())
+    complete = BashComplete(get_command(app), {}, "inftop", "_INFTOP_COMPLETE")
+    assert offered in [one.value for one in complete.get_completions(words.split(), "")]
 
 
 def test_words_that_are_always_the_same_need_no_file(tmp_path):
