@@ -15,7 +15,7 @@ from tui.commands import app
 _HEAD: Final = (
     "# The commands\n\n"
     "What `inftop COMMAND --help` says, in one page. Results go to standard output, narration to standard error; what "
-    "`--json` prints is described in [json.md](json.md). Options of all commands (`--config` and the like) stand before "
+    "`--json` prints is in [json.md](json.md). Options of all commands (`--config` and the like) stand before "
     "or after any command.\n\n"
     "<!-- made by `python -m tui.commands_page`, from the command line itself -->\n"
 )
