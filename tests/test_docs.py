@@ -18,7 +18,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = get_command(app)
 README_LINES = 120
 STARTERS = {"&&", "|", "uvx", "--from", "-u", "exec", "-it"}
-ENDS = {"&&", "|", ";", ">", "&"}
+ENDS = {"&&", "|", ";", ">", "<", "&"}
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
