@@ -18,6 +18,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = get_command(app)
 README_LINES = 120
 STARTERS = {"&&", "|", "uvx", "--from", "-u", "exec", "-it"}
+ACT_AT_ONCE = {"--help", "--version", "--install-completion", "--show-completion"}
 ENDS = {"&&", "|", ";", ">", "<", "&"}
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -57,7 +58,7 @@ def names(page):
 
 def parse(words):
     """Parse a command line without running it. Raises what the parser raises where it is wrong."""
-    context = COMMAND.make_context("inftop", list(words))
+    context = COMMAND.make_context("inftop", [word for word in words if word not in ACT_AT_ONCE])
     while left := [*context._protected_args, *context.args]:
         name, command, rest = context.command.resolve_command(context, left)
         context = command.make_context(name, rest, parent=context)
