@@ -52,7 +52,7 @@ def blocks(page):
 def names(page):
     """The commands and options of ours that a page names in backquotes, as words; not where one stands for several."""
     for line in re.findall(r"`inftop ([^`]+)`", prose(page)):
-        if not re.search(r"[\[\]|…]", line):
+        if not re.search(r"[\[\]|…]|\bCOMMAND\b", line):
             yield shlex.split(line)
 
 

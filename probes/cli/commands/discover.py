@@ -21,7 +21,7 @@ from probes.tls.context import TlsContexts
 def discover(*, as_json: bool) -> None:
     """Print what is found. No configuration is read, no key is sent anywhere, and only this machine is asked."""
     keys, keyring_problem = _find_keys()
-    servers = event_loop.run(find_local_servers(TlsContexts(), (*PORTS, *_ollama_ports())))
+    servers = event_loop.run(find_local_servers(TlsContexts(), (*PORTS, *_ports_by_environment())))
     configurations = find_configurations()
     if as_json:
         record = {
@@ -62,10 +62,11 @@ def _base_url(preset: Preset) -> str:
     return variable.base_url if variable else preset.base_url
 
 
-def _ollama_ports() -> list[int]:
-    """The port of Ollama on this machine, where the environment says that it is another than usual."""
-    parts = urlsplit(_base_url(presets()["ollama"]))
-    return [parts.port] if parts.port and is_on_this_machine(parts.hostname or "") else []
+def _ports_by_environment() -> list[int]:
+    """The ports of servers on this machine where the environment says that they are others than usual."""
+    known = [(one.base_url, _base_url(one)) for one in presets().values()]
+    moved = [urlsplit(url) for usual, url in known if url != usual]
+    return [one.port for one in moved if one.port and is_on_this_machine(one.hostname or "")]
 
 
 def _server_record(server: ModelList) -> dict[str, Any]:
