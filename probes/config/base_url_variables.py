@@ -11,16 +11,7 @@ from probes.config.presets import Preset
 _KEY: Final = "_API_KEY"
 _URL: Final = "_BASE_URL"
 
-_ADD_THEIR_PATH: Final = frozenset({"anthropic", "cerebras", "gemini", "groq"})
-"""Providers whose clients take a URL without the path of their API and add it: ``https://api.groq.com``."""
-
-_MORE: Final[Mapping[str, tuple[str, ...]]] = {"gemini": ("GOOGLE_GEMINI_BASE_URL",)}
-"""Variables that are not named like the key (python-genai, `_base_url.py`)."""
-
 _VERSIONED: Final = re.compile(r"/v\d\w*$")
-
-OLLAMA_HOST: Final = "OLLAMA_HOST"
-_OLLAMA_PORT: Final = 11434
 
 
 class BaseUrlVariable(NamedTuple):
@@ -36,10 +27,10 @@ def base_url_variable(preset: Preset, environment: Mapping[str, str]) -> BaseUrl
     ``X_BASE_URL`` goes with a key of the name ``X_API_KEY``. Raises ValueError, which names the variable, where one is
     set and is not the address of an API.
     """
-    if preset.name.startswith("ollama"):
-        return _ollama(preset, environment.get(OLLAMA_HOST, "").strip())
+    if preset.host_variable is not None:
+        return _of_host(preset, preset.host_variable, environment.get(preset.host_variable, "").strip())
     named = (key.removesuffix(_KEY) + _URL for key in preset.keys if key.endswith(_KEY))
-    for name in (*named, *_MORE.get(preset.name, ())):
+    for name in (*named, *preset.url_variables):
         if value := environment.get(name, "").strip():
             return BaseUrlVariable(name, _address(preset, name, value))
     return None
@@ -54,22 +45,23 @@ def _address(preset: Preset, name: str, value: str) -> str:
     if preset.base_url.startswith("ws"):
         url = re.sub("^http", "ws", url)
     path = urlsplit(preset.base_url).path
-    if preset.name in _ADD_THEIR_PATH and not url.endswith(path) and not _VERSIONED.search(urlsplit(url).path):
+    if preset.client_adds_path and not url.endswith(path) and not _VERSIONED.search(urlsplit(url).path):
         url += path
     return url
 
 
-def _ollama(preset: Preset, host: str) -> BaseUrlVariable | None:
-    """OLLAMA_HOST: ``host``, ``host:port`` or a URL; 0.0.0.0, where a server listens, is this machine (its FAQ)."""
+def _of_host(preset: Preset, name: str, host: str) -> BaseUrlVariable | None:
+    """``host``, ``host:port`` or a URL; 0.0.0.0, where a server listens, is this machine (Ollama's FAQ)."""
     if not host:
         return None
     has_scheme = "://" in host
     try:
         parts = urlsplit(checks.base_url(host if has_scheme else f"http://{host}"))
     except ValueError as error:
-        raise ValueError(f"the environment variable {OLLAMA_HOST} {error}") from None
-    name = "localhost" if parts.hostname in ("0.0.0.0", "::") else parts.hostname or ""  # noqa: S104 - not listened at
-    bracketed = f"[{name}]" if ":" in name else name
-    port = parts.port or (None if has_scheme else _OLLAMA_PORT)
+        raise ValueError(f"the environment variable {name} {error}") from None
+    own = "localhost" if parts.hostname in ("0.0.0.0", "::") else parts.hostname or ""  # noqa: S104 - not listened at
+    bracketed = f"[{own}]" if ":" in own else own
+    usual = urlsplit(preset.base_url)
+    port = parts.port or (None if has_scheme else usual.port)
     where = f"{parts.scheme}://{bracketed}{f':{port}' if port else ''}"
-    return BaseUrlVariable(OLLAMA_HOST, where + parts.path + urlsplit(preset.base_url).path)
+    return BaseUrlVariable(name, where + parts.path + usual.path)

@@ -40,8 +40,9 @@ class Preset:
     (``gen_ai.provider.name``), None: as it is called here. ``models_path`` is where its list of models is below
     ``base_url``, with its query; None where it has none. ``key_path`` is where a GET is answered only to a good key, of
     a provider that gives its list to anybody. ``upstreams_path`` is where it tells which upstreams serve a model, and
-    how, with ``{model}`` for the model. ``reasoning_text``: see `REASONING_TEXTS`. What follows are words for
-    people; None where nothing is known.
+    how, with ``{model}`` for the model. ``url_variables``, ``host_variable`` and ``client_adds_path`` say how its own
+    clients are told another base URL (`probes.config.base_url_variables`). ``reasoning_text``: see `REASONING_TEXTS`. What
+    follows are words for people; None where nothing is known.
     """
 
     name: str
@@ -60,6 +61,9 @@ class Preset:
     models_path: str | None = MODELS_PATH
     key_path: str | None = None
     upstreams_path: str | None = None
+    url_variables: tuple[str, ...] = ()
+    host_variable: str | None = None
+    client_adds_path: bool = False
     reasoning_text: str = "varies"
     reasoning_note: str | None = None
     server_times: str | None = None
@@ -134,6 +138,9 @@ def _preset(name: str, table: Table) -> Preset:
         models_path=_models_path(table.read("models_path", checks.label, MODELS_PATH)),
         key_path=table.read("key_path", checks.label, None),
         upstreams_path=table.read("upstreams_path", checks.label, None),
+        url_variables=table.read("url_variables", _key_names, ()),
+        host_variable=table.read("host_variable", checks.key_name, None),
+        client_adds_path=table.read("client_adds_path", checks.flag, False),
         owned=table.table("owned").read_all(checks.json_value),
         reasoning_text=reasoning_text,
         reasoning_note=table.read("reasoning_note", checks.text, None),
