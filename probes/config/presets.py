@@ -41,8 +41,8 @@ class Preset:
     ``base_url``, with its query; None where it has none. ``key_path`` is where a GET is answered only to a good key, of
     a provider that gives its list to anybody. ``upstreams_path`` is where it tells which upstreams serve a model, and
     how, with ``{model}`` for the model. ``url_variables``, ``host_variable`` and ``client_adds_path`` say how its own
-    clients are told another base URL (`probes.config.base_url_variables`). ``reasoning_text``: see `REASONING_TEXTS`. What
-    follows are words for people; None where nothing is known.
+    clients are told another base URL (`probes.config.base_url_variables`). ``reasoning_text``: one of
+    `REASONING_TEXTS`. What follows are words for people; None where nothing is known.
     """
 
     name: str
