@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import logging
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,10 +21,14 @@ from probes.endpoint import Endpoint
 from probes.engine.engine import Engine
 from probes.engine.session import Plan, warn_of
 from probes.feed.messages import ConfigurationStatus
+from probes.measure.own_fault import describe_defect
 from probes.text import line
 
 WORDS_LIMIT: Final = 300
 """Characters of a problem that are told: a file may quote itself at any length."""
+
+
+log = logging.getLogger(__name__)
 
 
 class Reload:
@@ -89,6 +94,9 @@ class Reload:
                 self._apply(found)
             except (ConfigError, ValueError) as error:
                 found = BrokenFile(found.path, str(error))
+            except Exception as error:  # an edit is not taken over, and the engine goes on
+                log.exception("taking over %s", found.path)
+                found = BrokenFile(found.path, describe_defect(error))
         if isinstance(found, BrokenFile):
             self._status = replace(self._status, path=str(found.path), problem=line(found.words, WORDS_LIMIT))
         if self._status != before:

@@ -5,10 +5,14 @@ import contextlib
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from probes.budget.cap import Budget
+from probes.config.load import load
+from probes.engine.reload import Reload
 from probes.feed.messages import Frame, Hello, RecorderStatus
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
@@ -189,3 +193,35 @@ async def test_a_hangup_has_a_service_look_at_its_file_and_ends_one_with_a_termi
             os.close(theirs)
             with contextlib.suppress(ProcessLookupError):
                 attended.kill()
+
+
+class Broken:
+    """An engine that cannot be reconfigured."""
+
+    beats = 0
+
+    def prepare(self, endpoints) -> None:
+        pass
+
+    def reconfigure(self, *_) -> None:
+        raise RuntimeError("boom")
+
+    def beat(self) -> None:
+        self.beats += 1
+
+
+async def test_a_defect_while_an_edit_is_taken_over_is_told_and_not_the_end(tmp_path, caplog):
+    path = tmp_path / "config.toml"
+    path.write_text('[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n')
+    begun, engine, told = load(path), Broken(), []
+    reload = Reload(path, begun, engine, told.append)  # type: ignore[arg-type]
+    try:
+        reload.take(replace(begun, budget=Budget(1.0, 1)))
+        assert "boom" in (reload.status.problem or "")
+        assert reload.config is begun
+        reload.take(begun)
+        assert reload.status.problem is None
+    finally:
+        reload.close()
+    assert (len(told), engine.beats) == (2, 2)
+    assert [one.getMessage() for one in caplog.records] == [f"taking over {path}"]

@@ -1,0 +1,94 @@
+"""The thread that looks at the configuration file, and what it tells the loop."""
+
+import asyncio
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from probes.config import follower as follower_module
+from probes.config.follower import ConfigFollower
+from probes.config.load import Config
+from probes.config.watch import BrokenFile
+
+TEXT = '[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n'
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setattr(follower_module, "LOOK_S", 0.001)
+    monkeypatch.setattr("probes.config.watch.SETTLED_S", 0.0)
+    monkeypatch.setattr("probes.config.watch.DOUBTFUL_S", 0.0)
+    made = tmp_path / "config.toml"
+    made.write_text(TEXT)
+    return made
+
+
+def save(path: Path, text: str) -> None:
+    """Whole at once: it is not waited here until a file has settled."""
+    beside = path.with_name("beside")
+    beside.write_text(text)
+    beside.replace(path)
+
+
+async def test_each_change_is_told_on_the_loop_once_it_has_been_prepared(path):
+    told, main = asyncio.Queue[Config | BrokenFile](), threading.get_ident()
+    prepared = []
+
+    def prepare(config: Config) -> Config:
+        prepared.append(threading.get_ident())
+        if config.endpoints[0].model == "bad":
+            raise ValueError("/nowhere.pem: No such file")
+        return replace(config, vantage="prepared")
+
+    def tell(found: Config | BrokenFile) -> None:
+        assert threading.get_ident() == main
+        told.put_nowait(found)
+
+    follower = ConfigFollower(path, tell, prepare)
+    try:
+        async with asyncio.timeout(30):
+            first = await told.get()
+            assert isinstance(first, Config)
+            assert first.vantage == "prepared"
+            save(path, TEXT.replace('"m"', '"bad"'))
+            assert await told.get() == BrokenFile(path, "/nowhere.pem: No such file")
+            save(path, "[[endpoint]\n")
+            broken = await told.get()
+            assert isinstance(broken, BrokenFile)
+            assert broken.words.startswith("line 1: not TOML")
+            save(path, TEXT)
+            assert isinstance(await told.get(), Config)
+            before = follower.looked_at
+            while follower.looked_at == before:  # told of again and again, though nothing changes
+                await asyncio.sleep(0.001)
+            follower.look_now()
+            assert isinstance(await told.get(), Config), "asked for, it is read even so"
+    finally:
+        follower.close()
+    assert main not in prepared
+    save(path, "[[endpoint]\n")
+    await asyncio.sleep(0)
+    assert told.empty(), "closed, it tells nothing"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only where there are named pipes")
+async def test_a_pipe_is_never_opened(path, monkeypatch):
+    looks = threading.Event()
+    pipe = path.with_name("pipe")
+    os.mkfifo(pipe)
+    real = follower_module.ConfigWatch.look
+
+    def look(self, now, *, at_once=False):
+        found = real(self, now, at_once=at_once)
+        looks.set()
+        return found
+
+    monkeypatch.setattr(follower_module.ConfigWatch, "look", look)
+    follower = ConfigFollower(pipe, lambda found: pytest.fail(str(found)))
+    try:
+        assert await asyncio.to_thread(looks.wait, 30), "opening it would wait for ever"
+    finally:
+        follower.close()
