@@ -18,9 +18,9 @@ from typing import Any
 from msgspec.structs import astuple
 
 from probes.config.edit.endpoints import with_changes, with_endpoints, without_endpoint
-from probes.config.imports.litellm import litellm_candidates
-from probes.config.imports.llm import llm_candidates, llm_keys
 from probes.config.load import load
+from probes.config.other_tools.litellm import litellm_candidates
+from probes.config.other_tools.llm import llm_candidates, llm_keys
 from probes.config.presets import dialects
 from probes.config_error import ConfigError
 from probes.events import Event, Failure, Output, StreamEnd

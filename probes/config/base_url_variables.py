@@ -36,6 +36,15 @@ def base_url_variable(preset: Preset, environment: Mapping[str, str]) -> BaseUrl
     return None
 
 
+def base_url_of(preset: Preset, environment: Mapping[str, str]) -> str:
+    """The base URL of a provider: what the environment gives, else the preset's.
+
+    Raises ValueError where the variable is set and is not the address of an API.
+    """
+    variable = base_url_variable(preset, environment)
+    return variable.base_url if variable else preset.base_url
+
+
 def _address(preset: Preset, name: str, value: str) -> str:
     """The value as a base URL of the preset, by its own scheme where that is a WebSocket's."""
     try:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from probes.config import checks
-from probes.config.base_url_variables import base_url_variable
+from probes.config.base_url_variables import base_url_of
 from probes.config.presets import Preset, models_paths, paths, presets
 from probes.endpoint import Endpoint
 from probes.route import Route
@@ -117,13 +117,12 @@ def preset_endpoint(preset: Preset, route: Route) -> Endpoint:
 
     Raises ValueError where the environment has one that is no address.
     """
-    variable = base_url_variable(preset, os.environ)
     return Endpoint(
         name=preset.name,
         provider=preset.name,
         model="",
         dialect=preset.dialect,
-        base_url=variable.base_url if variable else preset.base_url,
+        base_url=base_url_of(preset, os.environ),
         keys=preset.keys,
         quirks=preset.quirks,
         aws_service=preset.aws_service,

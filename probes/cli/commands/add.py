@@ -19,9 +19,9 @@ from probes.config.edit.file import ChangedMeanwhile, EditableConfig, checked, o
 from probes.config.endpoints import ProbeSettings, read_endpoint
 from probes.config.file import ConfigFile, find_config
 from probes.config.first_start import names_found, with_keys
-from probes.config.imports.candidate import Candidate
 from probes.config.load import Config, load
 from probes.config.model_sources import NoModel
+from probes.config.other_tools.candidate import Candidate
 from probes.config.table import Table
 from probes.config_error import Problem
 from probes.endpoint import Endpoint

@@ -9,15 +9,16 @@ from typing import Any, Final
 
 from probes.cli.commands.models import ask_address, ask_source, endpoint_at
 from probes.config import checks
-from probes.config.base_url_variables import base_url_variable
+from probes.config.base_url_variables import base_url_of
 from probes.config.edit.values import endpoint_values
 from probes.config.file import read_small_text, shipped
+from probes.config.first_start import at_base_urls_of
 from probes.config.given_endpoint import Address
-from probes.config.imports import llm
-from probes.config.imports.candidate import Candidate, PlainKey
-from probes.config.imports.litellm import litellm_candidates
 from probes.config.model_sources import UnknownProvider, preset_endpoint, source_of
-from probes.config.other_tools import find_configurations, llm_folder
+from probes.config.other_tools import llm
+from probes.config.other_tools.candidate import Candidate, PlainKey
+from probes.config.other_tools.find import find_configurations, llm_folder
+from probes.config.other_tools.litellm import litellm_candidates
 from probes.config.presets import Preset, dialects, presets
 from probes.config_error import ConfigError, Problem
 from probes.endpoint import Endpoint
@@ -194,9 +195,8 @@ def _with_keys(among: Sequence[Preset]) -> list[Candidate]:
 def _shipped(preset: Preset) -> list[Candidate]:
     """The endpoints of a provider that the shipped configuration has; or one that says that it has none."""
     held: list[dict[str, Any]] = tomllib.loads(read_small_text(shipped().path))["endpoint"]
-    url = _base_url(preset)
-    moved = {} if url == preset.base_url else {"base_url": url}
-    found = [Candidate(str(one["name"]), {**one, **moved}) for one in held if one.get("provider") == preset.name]
+    own = [one for one in held if one.get("provider") == preset.name]
+    found = [Candidate(str(one["name"]), one) for one in at_base_urls_of(os.environ, {"endpoint": own})["endpoint"]]
     asked = f"name a model: inftop add {preset.name} MODEL (inftop models {preset.name} lists them)"
     return found or [Candidate(preset.name, problem=asked)]
 
@@ -204,10 +204,9 @@ def _shipped(preset: Preset) -> list[Candidate]:
 def _base_url(preset: Preset) -> str:
     """Where a provider is, by the environment where that says so. Raises ConfigError."""
     try:
-        variable = base_url_variable(preset, os.environ)
+        return base_url_of(preset, os.environ)
     except ValueError as error:
         raise _wrong(str(error)) from None
-    return variable.base_url if variable else preset.base_url
 
 
 def _wrong(what: str) -> ConfigError:

@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from probes.cli.output.table import columns, print_lines
-from probes.config.base_url_variables import base_url_variable
-from probes.config.other_tools import FoundConfiguration, find_configurations
+from probes.config.base_url_variables import base_url_of
+from probes.config.other_tools.find import FoundConfiguration, find_configurations
 from probes.config.presets import Preset, presets
 from probes.keys.lookup import find_sources
 from probes.models.local import PORTS, find_local_servers
@@ -56,10 +56,9 @@ def _find_keys() -> tuple[list[dict[str, Any]], str | None]:
 def _base_url(preset: Preset) -> str:
     """Where a provider is: where the environment says, if that is an address."""
     try:
-        variable = base_url_variable(preset, os.environ)
+        return base_url_of(preset, os.environ)
     except ValueError:
-        variable = None
-    return variable.base_url if variable else preset.base_url
+        return preset.base_url
 
 
 def _ports_by_environment() -> list[int]:

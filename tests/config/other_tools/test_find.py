@@ -2,7 +2,7 @@
 
 import json
 
-from probes.config.other_tools import find_configurations
+from probes.config.other_tools.find import find_configurations
 
 
 def test_what_lies_where_it_usually_lies_is_found_once(tmp_path, monkeypatch):

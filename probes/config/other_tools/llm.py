@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from probes.config.edit.values import endpoint_values
 from probes.config.given_endpoint import Address, address_of
-from probes.config.imports.candidate import Candidate, PlainKey
+from probes.config.other_tools.candidate import Candidate, PlainKey
 from probes.config.presets import presets
 from probes.config_error import ConfigError
 from probes.keys.secret import Secret, flaw, has_what_looks_like_a_key, names_a_secret

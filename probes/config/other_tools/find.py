@@ -1,14 +1,15 @@
-"""Configurations of other tools that lie where they usually lie: LiteLLM's proxy, and llm."""
+"""Finds the configurations of other tools where they usually lie: LiteLLM's proxy, and llm."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from probes.config.file import read_small_text
+from probes.config.other_tools import llm
+from probes.config.other_tools.litellm import model_list
 
 Kind = Literal["litellm", "llm"]
 
@@ -46,8 +47,8 @@ def _places(environment: Mapping[str, str]) -> Iterator[tuple[Kind, Path, Callab
     places = [Path(name) for name in _LITELLM_FILES]
     places += [folder / name for folder in folders for name in (*_LITELLM_FILES, "config.yaml")]
     for path in (*named, *places):
-        yield "litellm", path, _count_litellm
-    yield "llm", llm_folder(environment, home) / "keys.json", _count_llm
+        yield "litellm", path, lambda text: len(model_list(text))
+    yield "llm", llm_folder(environment, home) / llm.KEYS, lambda text: len(llm.llm_keys(text))
 
 
 def llm_folder(environment: Mapping[str, str], home: Path) -> Path:
@@ -59,19 +60,3 @@ def llm_folder(environment: Mapping[str, str], home: Path) -> Path:
     if sys.platform == "win32":
         return Path(environment.get("APPDATA") or home) / "io.datasette.llm"
     return Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "io.datasette.llm"
-
-
-def _count_litellm(text: str) -> int:
-    import yaml  # only now: seldom asked for, and slow
-
-    try:
-        record: Any = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return 0
-    models = record.get("model_list") if isinstance(record, dict) else None
-    return len(models) if isinstance(models, list) else 0
-
-
-def _count_llm(text: str) -> int:
-    record = json.loads(text)
-    return sum(not name.startswith("//") for name in record) if isinstance(record, dict) else 0

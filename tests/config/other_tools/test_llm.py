@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from probes.config.imports.llm import key_preset, llm_candidates, llm_keys
+from probes.config.other_tools.llm import key_preset, llm_candidates, llm_keys
 
 PLANTED = "sk-planted0123456789abcdef"
 KEYS = json.dumps({"// Note": "secret", "openai": PLANTED, "claude": PLANTED, "my box": PLANTED, "bad": "a b"})

@@ -8,7 +8,7 @@ from typing import Any, Final
 from probes.config import checks
 from probes.config.edit.values import endpoint_values
 from probes.config.given_endpoint import Address, address_of
-from probes.config.imports.candidate import Candidate, PlainKey
+from probes.config.other_tools.candidate import Candidate, PlainKey
 from probes.config.presets import presets
 from probes.config_error import ConfigError
 from probes.keys.secret import Secret, flaw, has_what_looks_like_a_key, names_a_secret
@@ -58,9 +58,7 @@ def litellm_candidates(text: str, environment: Mapping[str, str]) -> list[Candid
     ValueError where the text is not such a configuration.
     """
     record = _record(text)
-    models = record.get("model_list")
-    if not isinstance(models, list):
-        raise ValueError("has no list model_list, as a configuration of LiteLLM's proxy does")
+    models = record["model_list"]
     groups = Counter(str(one.get("model_name")) for one in models if isinstance(one, dict))
     credentials = {
         one["credential_name"]: one["credential_values"]
@@ -82,7 +80,14 @@ def litellm_candidates(text: str, environment: Mapping[str, str]) -> list[Candid
     return [*found, *(Candidate(line(one, 60), problem="a setting of the proxy itself") for one in others)]
 
 
+def model_list(text: str) -> list[Any]:
+    """The entries of ``model_list`` as they are written. Raises ValueError where the text is no such configuration."""
+    found: list[Any] = _record(text)["model_list"]
+    return found
+
+
 def _record(text: str) -> dict[Any, Any]:
+    """The configuration, which has a list ``model_list``. Raises ValueError."""
     import yaml  # only now: it is seldom asked for, and slow
 
     try:
@@ -93,6 +98,8 @@ def _record(text: str) -> dict[Any, Any]:
         raise ValueError(f"is not YAML{where}") from None
     if not isinstance(record, dict):
         raise ValueError("is not a configuration of LiteLLM's proxy")
+    if not isinstance(record.get("model_list"), list):
+        raise ValueError("has no list model_list, as a configuration of LiteLLM's proxy does")
     return record
 
 

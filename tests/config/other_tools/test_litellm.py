@@ -3,7 +3,7 @@
 import pytest
 
 from probes.config.endpoints import ProbeSettings, read_endpoint
-from probes.config.imports.litellm import litellm_candidates
+from probes.config.other_tools.litellm import litellm_candidates
 from probes.config.table import Table
 
 PLANTED = "sk-planted0123456789abcdef"
