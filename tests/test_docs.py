@@ -1,14 +1,17 @@
-"""What the documents say of the code: every path, link and heading is there, every command line is one of ours."""
+"""What the documents say of the code: every path, link, heading and key is there, commands and snippets are right."""
 
 import re
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import typer
 from typer.main import get_command
 
+from probes.config.load import load
 from tui.commands import app
+from tui.help import KEY_TABLES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *ROOT.glob("CONTRIBUTING.md"), *sorted((ROOT / "docs").glob("*.md"))]
@@ -20,6 +23,48 @@ README_LINES = 120
 STARTERS = {"&&", "|", "uvx", "--from", "-u", "exec", "-it"}
 ACT_AT_ONCE = {"--help", "--version", "--install-completion", "--show-completion"}
 ENDS = {"&&", "|", ";", ">", "<", "&"}
+SAID_OF = {
+    "README.md": ("Dashboard", "Welcome"),
+    "tutorial.md": ("Dashboard", "Welcome"),
+    "screen.md": ("Dashboard", "API keys", "Edit an endpoint"),
+    "configuration.md": ("Dashboard", "Edit an endpoint"),
+    "exporting.md": ("Dashboard", "Endpoint"),
+    "CONTRIBUTING.md": (),
+    "architecture.md": ("Dashboard",),
+}
+"""The pages of the screen whose keys a page of the documents names; any other names those of the dashboard."""
+
+KEY_NAMES = {
+    "Esc": "escape",
+    "Space": "space",
+    "Del": "delete",
+    "Delete": "delete",
+    "PgUp": "pageup",
+    "PgDn": "pagedown",
+    "←": "left",
+    "→": "right",
+    "↑": "up",
+    "↓": "down",
+    "/": "slash",
+    "[": "left_square_bracket",
+    "]": "right_square_bracket",
+    "?": "question_mark",
+    ":": "colon",
+    ",": "comma",
+    ".": "full_stop",
+    "+": "plus",
+    "-": "minus",
+}
+"""Textual's names of what the documents write otherwise."""
+
+KEY = re.compile(
+    r"(?:(?:Shift|Ctrl)\+)?(?:[A-Za-z/?:\[\],.+←→↑↓-]|Enter|Esc|Space|space|Tab|Home|End|Del|Delete|PgUp|PgDn)"
+)
+NO_KEYS = {"exporting.md": {"+", "-"}, "CONTRIBUTING.md": {"i"}}
+"""What looks like a key and is not one: the first letter of a formula, a key that is kept free."""
+
+OTHERS_SETTINGS = {"pytestmark", "pool_mode", "synchronous"}
+"""Settings of pytest, PgBouncer and SQLite."""
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -54,6 +99,24 @@ def names(page):
     for line in re.findall(r"`inftop ([^`]+)`", prose(page)):
         if not re.search(r"[\[\]|…]|\bCOMMAND\b", line):
             yield shlex.split(line)
+
+
+def textual_name(written):
+    """A key as Textual names it."""
+    held, _, key = written.rpartition("+") if len(written) > 1 else ("", "", written)
+    key = KEY_NAMES.get(key, key.lower() if held or len(key) > 1 else key)
+    return f"{held.lower()}+{key}" if held else key
+
+
+def keys_of(page):
+    """The keys of a page's screens, as Textual names them."""
+    tables = [table for table in KEY_TABLES if table.page in SAID_OF.get(page.name, ("Dashboard",))]
+    return {name for table in tables for key in table for name in key.keys.split(",")}
+
+
+def snippets(page):
+    """A page's blocks of TOML."""
+    return re.findall(r"^```toml\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
 def parse(words):
@@ -104,6 +167,58 @@ def test_every_command_line_is_one_of_ours(page):
     found = [(words, True) for words in blocks(page)] + [(words, False) for words in names(page)]
     wrong = {shlex.join(words): why for words, whole in found if (why := problem(words, whole=whole))}
     assert not wrong
+
+
+@pytest.mark.parametrize("page", [one for one in PAGES if one.name != "keys.md"], ids=lambda page: page.name)
+def test_every_key_is_one_of_the_screens_it_is_said_of(page):
+    quoted = set(re.findall(r"`([^`\n]+)`", prose(page))) - NO_KEYS.get(page.name, set())
+    named = {one for one in quoted if KEY.fullmatch(one)}
+    assert {one for one in named if textual_name(one) not in keys_of(page)} == set()
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("A", "A"), ("Shift+←", "shift+left"), ("Ctrl+S", "ctrl+s"), ("[", "left_square_bracket"), ("+", "plus")],
+)
+def test_keys_are_found_as_they_are_written(written, name):
+    assert KEY.fullmatch(written)
+    assert textual_name(written) == name
+
+
+@each_page
+def test_every_module_that_a_page_runs_is_there(page):
+    named = set(re.findall(r"python -m ((?:probes|tui|tests)[\w.]*\w)", page.read_text(encoding="utf-8")))
+    assert {one for one in named if find_spec(one) is None} == set()
+
+
+@each_page
+def test_every_test_that_a_page_runs_is_there(page):
+    lines = re.findall(r"`(pytest [^`]+)`", page.read_text(encoding="utf-8"))
+    named = {word for line in lines for word in line.split() if word.startswith("tests")}
+    assert {one for one in named if not (ROOT / one).exists()} == set()
+
+
+@each_page
+def test_every_setting_that_a_page_names_is_explained_in_the_shipped_configuration(page):
+    known = set(re.findall(r"\w+", (ROOT / "config.toml").read_text(encoding="utf-8")))
+    named = set(re.findall(r"`(\w+) = [^`\n]+`", prose(page)))
+    assert named - known - OTHERS_SETTINGS == set()
+
+
+@pytest.mark.parametrize(
+    ("page", "snippet"),
+    [
+        pytest.param(page, one, id=f"{page.name}-{number}")
+        for page in PAGES
+        if page.name != "gateways.md"  # tests/end_to_end/test_gateways_doc.py has its examples, and the files they name
+        for number, one in enumerate(snippets(page))
+    ],
+)
+def test_every_snippet_of_a_configuration_is_right(page, snippet, tmp_path):
+    path = tmp_path / "config.toml"
+    added = "" if "[[endpoint]]" in snippet else '[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n'
+    path.write_text(snippet + added)
+    assert load(path).endpoints
 
 
 def test_the_readme_is_a_front_page():

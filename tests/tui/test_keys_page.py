@@ -13,10 +13,14 @@ def test_the_page_in_docs_is_up_to_date():
 
 
 def test_every_key_of_every_page_has_a_row_with_a_sentence():
-    rows = [line.strip("| ").split(" | ", 1) for line in markdown().splitlines() if line.startswith("| `")]
-    assert [row[1] for row in rows] == [
-        key.help
+    rows = [
+        [cell.strip() for cell in line.removesuffix(" |").split(" | ", 2)]
+        for line in markdown().splitlines()
+        if line.startswith("| `")
+    ]
+    assert [row[1:] for row in rows] == [
+        [key.label, key.help]
         for table in KEY_TABLES
         for key in sorted(table, key=lambda one: ["Look", "Order", "Do", "Move", "Program"].index(one.section))
     ]
-    assert all(len(row) == 2 and row[1].endswith(".") for row in rows)
+    assert all(row[2].endswith(".") for row in rows)
