@@ -12,6 +12,9 @@ from probes.keys.lookup import find_in_environment, find_sources
 KEYRING_S: Final = 2.0
 """How long a screen that starts waits for a keyring at most."""
 
+EXAMPLE: Final = "groq/gpt-oss-120b"
+"""The shipped endpoint that a new file has where no key of any is found."""
+
 
 def with_keys(endpoints: Sequence[Endpoint], found: Collection[str]) -> tuple[Endpoint, ...]:
     """Those of the endpoints that take a key, and whose key is among the names that were ``found``."""
@@ -32,6 +35,15 @@ def first_endpoints(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
     May wait for the keyring: async code calls it in a thread.
     """
     return with_keys(endpoints, names_found(endpoints, keyring=True)) or tuple(endpoints)
+
+
+def beginning_endpoints(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
+    """What a file of a user's own begins with: the shipped endpoints whose key is found, or one as an example.
+
+    May wait for the keyring.
+    """
+    found = with_keys(endpoints, names_found(endpoints, keyring=True))
+    return found or tuple(one for one in endpoints if one.name == EXAMPLE)
 
 
 def at_base_urls_of(environment: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def test_edit_of_the_shipped_configuration_begins_ones_own(run, users, editor, m
     editor("# mine\n")
     code, _, err = run("edit")
     assert code == 0
-    assert f"{users}: begun with what was watched" in err
+    assert f"{users}: begun with what has a key" in err
     assert users.read_text().endswith("# mine\n")
     assert names(users) == ["groq/gpt-oss-120b"]
 

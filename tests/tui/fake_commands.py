@@ -14,7 +14,7 @@ words = sys.argv[3:]
 with open(sys.argv[2], "a") as log:
     keys = {name: len(value) for name, value in os.environ.items() if name.endswith("_KEY")}
     log.write(json.dumps({"words": words, "keys": keys}) + "\\n")
-found = answers.get(" ".join(words[:2])) or answers[words[0]]
+found = answers.get(" ".join(words[:2]).partition("=")[0]) or answers[words[0]]
 time.sleep(found.get("seconds", 0))
 if "said" in found:
     sys.exit(found["said"])
@@ -32,7 +32,20 @@ class FakeCommands(OwnCommands):
         self.log = folder / "asked.jsonl"
         self._answers = folder / "answers.json"
         self.answer(answers)
+        self._running = 0
         super().__init__(self.argv)
+
+    async def ask(self, *words, **more):
+        self._running += 1
+        try:
+            return await super().ask(*words, **more)
+        finally:
+            self._running -= 1
+
+    async def ended(self):
+        """Until no child runs any more, once the screen that asked has gone."""
+        while self._running:
+            await asyncio.sleep(0)
 
     def argv(self, words):
         return [sys.executable, "-ISc", PROGRAM, str(self._answers), str(self.log), *words]

@@ -44,7 +44,7 @@ class Api:
         """What follows ``inftop models`` to ask for its models."""
         if self.url is None:
             return (self.provider or "",)
-        return ("--url", self.url, *(() if self.key is None else ("--key-env", self.key)))
+        return (f"--url={self.url}", *(() if self.key is None else (f"--key-env={self.key}",)))
 
 
 def providers(presets: Iterable[Preset], found: Mapping[str, Source]) -> list[Api]:

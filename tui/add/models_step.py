@@ -40,7 +40,7 @@ async def ask_for_models(flow: AddFlow, api: Api, secret: Secret | None = None) 
     Raises CommandFailed.
     """
     keys = {api.key: secret} if secret is not None and api.key is not None else {}
-    testing = [part for name in keys for part in ("--key-env", name) if api.url is None]
+    testing = [f"--key-env={name}" for name in keys if api.url is None]
     asked = [*api.words, *testing, *flow.config().argument]
     answer = await flow.commands.ask("models", *asked, keys=keys, within_s=WITHIN_S)
     try:

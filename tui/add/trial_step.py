@@ -116,11 +116,12 @@ class TrialStep(AddStep):
 
     async def _try(self) -> None:
         first = self.endpoints[0]
-        words = ["--model", self._models[0].id, "--url", self._offer.url, "--dialect", self._offer.dialect]
+        # in one word each: a name that begins with dashes is no option
+        words = [f"--model={self._models[0].id}", f"--url={self._offer.url}", f"--dialect={self._offer.dialect}"]
         if "provider" in first:
-            words += ["--provider", str(first["provider"])]
+            words.append(f"--provider={first['provider']}")
         if "key" in first and first["key"] != "none":
-            words += ["--key-env", str(first["key"])]
+            words.append(f"--key-env={first['key']}")
         try:
             answer = await self.flow.commands.ask("probe", *words, within_s=WITHIN_S)
             sample = Sample.from_json(answer[0])

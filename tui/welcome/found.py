@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -24,8 +23,8 @@ class Found:
     """One thing that was found: its ``title``, and ``where``.
 
     Of a key or a server: ``shipped`` are the shipped endpoints that it makes work, else ``model`` of the ``offer`` is
-    what would be watched; neither: nobody knows yet, or there is none. ``from_file`` is the configuration of another
-    tool. ``problem`` says why there are no models.
+    what would be watched; neither: nobody knows yet, or there is none. ``taken_from`` is what follows ``inftop add
+    --from`` for the configuration of another tool. ``problem`` says why there are no models.
     """
 
     kind: Literal["key", "server", "configuration"]
@@ -35,7 +34,7 @@ class Found:
     shipped: tuple[Endpoint, ...] = ()
     offer: Offer | None = None
     model: Model | None = None
-    from_file: Path | None = None
+    taken_from: str = ""
     endpoints: int = 0
     problem: str = ""
 
@@ -47,7 +46,7 @@ class Found:
     @property
     def can_be_watched(self) -> bool:
         """Whether one key press has it watched."""
-        return bool(self.shipped or self.model or self.from_file)
+        return bool(self.shipped or self.model or self.taken_from)
 
     @property
     def values(self) -> list[dict[str, Any]]:
@@ -113,7 +112,8 @@ def _configuration(record: Mapping[str, Any], _: Sequence[Endpoint]) -> Iterator
     match record:
         case {"kind": str(kind), "path": str(path), "endpoints": int(count)} if path.isprintable():
             title = f"{TOOLS.get(kind, line(kind, 20))}'s configuration"
-            yield Found("configuration", title, line(path, 200), from_file=Path(path), endpoints=count)
+            source = path if kind == "litellm" else kind
+            yield Found("configuration", title, line(path, 200), taken_from=source, endpoints=count)
 
 
 def with_models(found: Found, offers: Mapping[str, Offer]) -> Found:

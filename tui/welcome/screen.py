@@ -182,8 +182,8 @@ class WelcomeScreen(KeyedScreen[None]):
         one = self.marked
         if one is None or self._writing:
             return
-        if one.from_file is not None:
-            self._in_terminal("add", "--from", str(one.from_file))
+        if one.taken_from:
+            self._in_terminal("add", f"--from={one.taken_from}")
             return
         self._writing = True
         flow = self._flow([endpoint.name for endpoint in one.shipped])

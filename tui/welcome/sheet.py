@@ -125,7 +125,7 @@ def _found_rows(one: Found, width: int, *, marked: bool) -> tuple[Row, Row]:
     mark = (" ▸ ", "title") if marked else (" " * MARK, "label")
     first: Row = (mark, (f"{one.title}  ", "figure"), (one.where, "label"))
     blank = (" " * (MARK + 2), "label")
-    if one.from_file is not None:
+    if one.taken_from:
         models = f"{one.endpoints} model{'' if one.endpoints == 1 else 's'}"
         return first, (blank, (f"take over {models}", "success" if marked else "label"))
     if not one.can_be_watched:

@@ -16,7 +16,7 @@ import typer
 
 from probes.config.edit.file import open_for_edit, save
 from probes.config.file import ConfigFile, find_config, read_small_text
-from probes.config.first_start import first_endpoints
+from probes.config.first_start import beginning_endpoints
 from probes.config.lines import problem_line
 from probes.config.load import load
 from probes.config_error import ConfigError, Problem
@@ -72,9 +72,9 @@ def _own(file: ConfigFile) -> ConfigFile:
             what = f"there is no such file: inftop init --config {file.path} begins one"
             raise ConfigError((Problem(str(file.path), "", what),))
         return file
-    editable = open_for_edit(file, [one.name for one in first_endpoints(load(file).endpoints)])
+    editable = open_for_edit(file, [one.name for one in beginning_endpoints(load(file).endpoints)])
     save(editable, editable.text)
-    _say(f"{editable.path}: begun with what was watched of the shipped configuration")
+    _say(f"{editable.path}: begun with what has a key of the shipped configuration, or with an example")
     return editable.file
 
 

@@ -6,12 +6,9 @@ from pathlib import Path
 
 from probes.config.edit.file import begin, save
 from probes.config.file import find_config, shipped
-from probes.config.first_start import names_found, with_keys
+from probes.config.first_start import EXAMPLE, names_found, with_keys
 from probes.config.load import load
 from probes.text import line
-
-EXAMPLE = "groq/gpt-oss-120b"
-"""The shipped endpoint that a new file has where no key of any is found."""
 
 
 def init(config: Path | None) -> None:

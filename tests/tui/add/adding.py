@@ -37,10 +37,11 @@ def answers(**more):
 async def adding(monkeypatch, folder, said=None, **options):
     """The dashboard with the first step of adding open; also the commands, and the configuration's path."""
     commands = FakeCommands(folder, said or answers())
-    monkeypatch.setattr("tui.sources.own_commands.engine_argv", commands.argv)
+    monkeypatch.setattr("tui.sources.own_commands.OwnCommands", lambda: commands)
     path = folder / "config.toml"
     if not path.exists():
         path.write_text(OWN)
     async with showing(*fabric.watched(2), config=lambda: ConfigFile(path), **options) as shown:
         await shown.press("A")
         yield shown, commands, path
+    await commands.ended()

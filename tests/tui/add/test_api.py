@@ -28,7 +28,7 @@ def test_of_several_names_of_a_key_the_one_that_is_found_is_taken():
 )
 def test_an_address_comes_before_the_providers(text):
     first = matching(listed(), f" {text} ")[0]
-    assert (first.provider, first.words) == (None, ("--url", text))
+    assert (first.provider, first.words) == (None, (f"--url={text}",))
 
 
 @pytest.mark.parametrize("text", ["", "groq", "open ai", "llama.cpp", "http://", "a b:80"])
@@ -45,4 +45,4 @@ def test_a_filter_finds_by_title_name_and_key():
 def test_the_key_of_an_address_is_named_by_its_host_and_asked_for_by_that_name():
     assert key_name_for("https://llm.example.com/v1") == "LLM_EXAMPLE_COM_API_KEY"
     assert key_name_for("10.0.0.7:8000") == "KEY_10_0_0_7_API_KEY"
-    assert Api("x", url="https://h/v1", key="H_API_KEY").words == ("--url", "https://h/v1", "--key-env", "H_API_KEY")
+    assert Api("x", url="https://h/v1", key="H_API_KEY").words == ("--url=https://h/v1", "--key-env=H_API_KEY")

@@ -67,15 +67,7 @@ async def test_a_ticked_model_is_tried_and_written_and_the_dashboard_is_back(mon
     ]
     words = [one["words"] for one in commands.asked]
     assert words[0][:2] == ["models", "groq"]
-    assert words[1][:7] == [
-        "probe",
-        "--model",
-        "big-70b",
-        "--url",
-        "https://api.groq.com/openai/v1",
-        "--dialect",
-        "openai_chat",
-    ]
+    assert words[1][:3] == ["probe", "--model=big-70b", "--url=https://api.groq.com/openai/v1"]
 
 
 async def test_every_step_goes_back_and_nothing_is_written(monkeypatch, tmp_path, with_key):
@@ -102,7 +94,7 @@ async def test_a_missing_key_is_typed_unseen_tested_and_kept_in_the_keyring(monk
         await shown.press("escape")
         assert isinstance(shown.app.screen, ApiStep)
     assert commands.asked[0] == {
-        "words": ["models", "groq", "--key-env", "GROQ_API_KEY", "--config", str(tmp_path / "config.toml"), "--json"],
+        "words": ["models", "groq", "--key-env=GROQ_API_KEY", "--config", str(tmp_path / "config.toml"), "--json"],
         "keys": {"GROQ_API_KEY": len(KEY)},
     }
 

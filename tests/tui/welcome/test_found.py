@@ -80,6 +80,8 @@ def test_a_server_without_a_model_and_one_of_an_unknown_kind(endpoints):
 def test_a_configuration_of_another_tool(endpoints):
     found = one(endpoints, configurations=[TOOL])
     assert (found.title, found.endpoints, found.can_be_watched) == ("LiteLLM's configuration", 3, True)
+    assert found.taken_from == "/home/me/litellm.yaml"
+    assert one(endpoints, configurations=[{**TOOL, "kind": "llm", "path": "/home/me/keys.json"}]).taken_from == "llm"
 
 
 def test_what_is_not_understood_is_left_out_and_what_is_hostile_made_plain(endpoints):

@@ -42,6 +42,7 @@ async def welcomed(folder, monkeypatch, size=(80, 24), said=None, **found):
         shown = ShownWelcome(app, None, None, pilot)
         await shown.settle()
         yield shown, commands
+    await commands.ended()
 
 
 def own():
@@ -153,7 +154,7 @@ async def test_what_needs_the_terminal_says_the_command_where_there_is_none(tmp_
     async with welcomed(tmp_path, monkeypatch, configurations=[TOOL]) as (shown, _):
         await until(shown, lambda: "take over 3 models" in shown.text)
         await shown.press("enter")
-        assert "inftop add --from /home/me/litellm.yaml" in " ".join(shown.text.split())
+        assert "inftop add --from=/home/me/litellm.yaml" in " ".join(shown.text.split())
         await shown.press("e")
         assert "inftop edit" in shown.text
 
@@ -178,6 +179,7 @@ async def adding_alone(folder, monkeypatch, provider):
         shown = ShownWelcome(app, None, None, pilot)
         await shown.settle()
         yield shown
+    await commands.ended()
 
 
 async def test_added_alone_it_ends_with_what_was_written(tmp_path, monkeypatch):
@@ -197,3 +199,11 @@ async def test_added_alone_it_ends_where_the_first_page_is_left(tmp_path, monkey
         await shown.press("escape")
         assert await ended(shown) == "leave"
         assert shown.app.added is None
+
+
+async def test_k_opens_the_keys(tmp_path, monkeypatch):
+    async with welcomed(tmp_path, monkeypatch) as (shown, _):
+        await shown.press("k")
+        await until(shown, lambda: "API keys" in shown.text)
+        await shown.press("escape")
+        await until(shown, lambda: "Found on this machine" in shown.text)
