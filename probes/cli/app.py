@@ -179,6 +179,13 @@ def models(
         raise typer.BadParameter("name providers or --url, not both")
     if key_env and not (names or url):
         raise typer.BadParameter("--key-env is for one provider, or --url: name it, too")
+    if key_env:
+        from probes.config.checks import key_name
+
+        try:
+            key_name(key_env)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--key-env") from error
     with _usage_errors():
         if url is None:
             had = models(ctx.obj, names or [], key=key_env, as_json=as_json)

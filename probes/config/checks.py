@@ -9,7 +9,14 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from probes.durations import lasting, seconds
-from probes.keys.secret import KEY_ADVICE, has_what_looks_like_a_key, holds_a_key, looks_like_a_key, starts_like_a_key
+from probes.keys.secret import (
+    KEY_ADVICE,
+    has_what_looks_like_a_key,
+    holds_a_key,
+    is_a_pasted_key,
+    looks_like_a_key,
+    starts_like_a_key,
+)
 from probes.store.location import check_url
 from probes.text import line, plain
 from probes.vantage import IMPORTED
@@ -46,6 +53,11 @@ def shown_name(name: str) -> str:
     return NOT_SHOWN if looks_like_a_key(name) else line(name, 80)
 
 
+def shown_label(name: str) -> str:
+    """A name of a model or an endpoint as a message may show it: short, in plain characters, and no pasted key."""
+    return NOT_SHOWN if is_a_pasted_key(name) else line(name, 60)
+
+
 def nearest(word: str, choices: Iterable[str]) -> str | None:
     """The choice most like ``word``, or None where none is like it."""
     return next(iter(get_close_matches(word.lower(), list(choices), n=1, cutoff=0.6)), None)
@@ -61,8 +73,10 @@ def text(value: object) -> str:
 
 
 def label(value: object) -> str:
-    """A name: one line of at most 120 printable characters, without blanks at its ends."""
+    """A name: one line of at most 120 printable characters, without blanks at its ends; no key."""
     name = text(value)
+    if is_a_pasted_key(name):
+        raise ValueError(f"looks like a key, which is not shown here; {KEY_ADVICE}")
     if name != line(name, 120):
         raise ValueError("must be one line of at most 120 printable characters, without blanks around it")
     return name

@@ -83,7 +83,7 @@ def address_of(url: str, dialect: str | None = None) -> Address:
     if url.lower().startswith("unix:"):
         return Address(url, dialect)
     try:
-        checked = checks.base_url(url.partition("?")[0])
+        checked = checks.base_url(url)
     except ValueError as error:
         raise _wrong("--url", str(error)) from None
     parts = urlsplit(checked)

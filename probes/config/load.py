@@ -22,7 +22,6 @@ from probes.race.request import NamedPrompt
 from probes.route import Proxy, Route, via_of
 from probes.store import retention
 from probes.store.retention import Retention
-from probes.text import line
 
 DEFAULT_VANTAGE: Final = "local"
 """The vantage of a configuration that names none."""
@@ -55,13 +54,16 @@ class Config:
     models_every: float | None = MODELS_EVERY_S
 
 
-def load(file: ConfigFile | Path) -> Config:
-    """The configuration of a file; a bare path is one that a person named. Raises ConfigError with all problems."""
+def load(file: ConfigFile | Path, *, may_be_empty: bool = False) -> Config:
+    """The configuration of a file; a bare path is one that a person named. Raises ConfigError with all problems.
+
+    ``may_be_empty``: a file without an endpoint is right, too, for one is to be added, or only its keys are asked for.
+    """
     file = file if isinstance(file, ConfigFile) else ConfigFile(file)
     values, text, status = parse(file.path, why_this_file(file))
     if file.found == "shipped":
         values = at_base_urls_of(os.environ, values)
-    return _resolved(file.path, values, text, why_no_commands(file, status))
+    return _resolved(file.path, values, text, why_no_commands(file, status), may_be_empty=may_be_empty)
 
 
 def load_text(text: str, file: ConfigFile, status: os.stat_result | None) -> Config:
@@ -73,7 +75,9 @@ def load_text(text: str, file: ConfigFile, status: os.stat_result | None) -> Con
     return _resolved(file.path, parse_text(text, file.path), text, no_commands)
 
 
-def _resolved(path: Path, values: dict[str, Any], text: str, no_commands: str | None) -> Config:
+def _resolved(
+    path: Path, values: dict[str, Any], text: str, no_commands: str | None, *, may_be_empty: bool = False
+) -> Config:
     """The configuration of a parsed text; ``no_commands`` says why none are taken from it, None where they are."""
     name, problems = str(path), list[Problem]()
     top = Table(values, problems, name, no_commands=no_commands)
@@ -90,8 +94,8 @@ def _resolved(path: Path, values: dict[str, Any], text: str, no_commands: str | 
         table = Table(one, problems, name, _endpoint_place(number, one), no_commands=no_commands)
         endpoints.append(read_endpoint(table, settings))
     top.close()
-    if not values.get("endpoint"):
-        top.add_problem("", "nothing to watch: add an [[endpoint]] table")
+    if not values.get("endpoint") and not may_be_empty:
+        top.add_problem("", "nothing to watch: add an [[endpoint]] table (inftop add writes one)")
     for shared, count in Counter(one.name for one in endpoints if one.name).items():
         if count > 1:
             top.add_problem("endpoint", f"{count} endpoints are named {shared!r}; names must be unique")
@@ -119,7 +123,7 @@ def race_prompts(config: Config) -> tuple[NamedPrompt, ...]:
 def _endpoint_place(number: int, values: dict[str, Any]) -> str:
     """An endpoint in the words of an error: its place among the [[endpoint]] tables, counted from 1, and its name."""
     name = values.get("name")
-    return f'endpoint[{number}] "{line(name, 60)}"' if isinstance(name, str) else f"endpoint[{number}]"
+    return f'endpoint[{number}] "{checks.shown_label(name)}"' if isinstance(name, str) else f"endpoint[{number}]"
 
 
 def _store(table: Table) -> tuple[str | None, str, Retention]:

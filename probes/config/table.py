@@ -47,7 +47,7 @@ def parse_text(text: str, path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
-        number = f"line {at[1]}: " if at and at[1] else ""
+        number = f"line {at[1] or len(text.rstrip().splitlines()) or 1}: " if at else ""
         what = f"{number}not TOML: {line(str(error).removesuffix(at[0] if at else ''))}"
     except RecursionError:
         what = "not TOML: nested too deeply"

@@ -13,6 +13,7 @@ KEY_ADVICE: Final = "keys go into the environment or the keyring (inftop keys se
 _PREFIXES: Final = re.compile(rf"\s*(?:Bearer |{PREFIX.pattern})[\w.~+/=-]{{8}}", re.ASCII)
 _INSIDE: Final = re.compile(rf"(?<![\w-])(?:{PREFIX.pattern})(?=[\w.~+/=-]*[0-9])[\w.~+/=-]{{8}}", re.ASCII)
 _APART: Final = re.compile(r"[^\w~+-]+")
+_LETTERS_AND_DIGITS: Final = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{16,}")
 _RANDOM: Final = re.compile(r"[\w~+/=-]{20,}", re.ASCII)
 _LENGTH_LIMIT: Final = 8192
 
@@ -88,6 +89,11 @@ def names_a_secret(name: str) -> bool:
 def starts_like_a_key(text: str) -> bool:
     """Whether a text begins as the keys of a known provider do."""
     return _PREFIXES.match(text) is not None
+
+
+def is_a_pasted_key(text: str) -> bool:
+    """Whether a text that is to be a name is a key: it begins like one of a known provider, and no name goes on so."""
+    return starts_like_a_key(text) and _LETTERS_AND_DIGITS.search(text) is not None
 
 
 def holds_a_key(text: str) -> bool:

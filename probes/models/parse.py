@@ -204,7 +204,7 @@ def _prices(parts: Iterable[Mapping[str, Any]]) -> tuple[float | None, float | N
 
 def _usd(price: float | None, scale: float) -> float | None:
     """A price times ``scale``, in few enough digits that "0.00000015" is 0.15; None where it is nonsense."""
-    usd = None if price is None else float(f"{price * scale:.6g}")
+    usd = None if price is None else float(f"{price * scale:.6g}") + 0.0  # no -0.0
     return None if usd is None or usd > _MOST_USD else usd
 
 

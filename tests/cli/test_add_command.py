@@ -274,3 +274,36 @@ def test_comments_stay_and_a_wrong_file_is_told_before_anything_is_asked(run, ur
     path.write_text("x = 1")
     assert run("--config", str(path), "add", url, "fast")[0] == 2
     assert path.read_text() == "x = 1"
+
+
+@pytest.mark.parametrize("text", ["", "# later\n[probe]\ninterval = '5m'\n", "endpoint = [ # none yet\n]\n"])
+def test_a_file_without_endpoints_gets_its_first(run, tmp_path, text):
+    path = tmp_path / "own.toml"
+    path.write_text(text)
+    code, _, err = run("add", "ollama", "m", "--no-probe", "--config", str(path))
+    assert code == 0, err
+    assert watched(path) == ["ollama/m"]
+    assert "# later" in path.read_text() or "later" not in text
+
+
+def test_a_key_pasted_in_the_place_of_a_model_is_neither_added_nor_shown(run, users):
+    code, out, err = run("add", "groq", KEY, "--no-probe")
+    assert (code, users.exists()) == (1, False)
+    assert "looks like a key" in err
+    assert "planted" not in out + err
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("groq", "m", "--key", "not a name"), "--key: "),
+        (("groq", "m", "--url", "ftp://x"), "--url: "),
+        (("groq", "m", "--dialect", "x"), "--dialect: "),
+        (("http://a@b/v1", "m"), "the address: "),
+        (("http://b/v1?version=1", "m"), "the address: "),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_it_is_of(run, words, option):
+    code, _, err = run("add", *words, "--no-probe")
+    assert code == 2
+    assert err.startswith(option)

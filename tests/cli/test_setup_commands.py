@@ -169,3 +169,9 @@ def test_edit_without_an_editor_or_a_file_says_what_to_do(run, path, monkeypatch
     code, _, err = run("--config", str(tmp_path / "none.toml"), "edit")
     assert code == 2
     assert "inftop init --config" in err
+
+
+def test_no_editor_that_needs_a_terminal_is_started_without_one(run, path):
+    code, _, err = run("edit", "--config", str(path))
+    assert code == 1
+    assert "no terminal" in err

@@ -340,8 +340,25 @@ def test_names_must_be_unique(problems):
 
 
 def test_a_file_without_endpoints_watches_nothing(problems):
-    assert problems("[probe]\ninterval = 10") == ["nothing to watch: add an [[endpoint]] table"]
-    assert problems("endpoint = []") == ["nothing to watch: add an [[endpoint]] table"]
+    told = ["nothing to watch: add an [[endpoint]] table (inftop add writes one)"]
+    assert problems("[probe]\ninterval = 10") == told
+    assert problems("endpoint = []") == told
+
+
+def test_a_file_without_endpoints_is_right_where_one_is_to_be_added(write):
+    assert load(write("[probe]\ninterval = 10"), may_be_empty=True).endpoints == ()
+
+
+@pytest.mark.parametrize("key", ["name", "model", "group"])
+def test_a_key_pasted_for_a_name_is_refused_and_not_quoted(problems, key):
+    values = {"name": "n", "model": "m", "group": "g", key: "gsk_q8Wz5rTy2uIo9pAs4dFg7hJk"}
+    [problem] = problems("[[endpoint]]\nprovider = 'ollama'\n" + "\n".join(f"{k} = '{v}'" for k, v in values.items()))
+    assert "looks like a key" in problem
+    assert "q8Wz" not in problem
+
+
+def test_names_that_begin_like_a_key_are_names(write):
+    write('[[endpoint]]\nname = "sk-box-1"\nprovider = "ollama"\nmodel = "hf_models/Llama-4-Scout-17B-16E-Instruct"')
 
 
 def test_single_brackets_are_explained(problems):
@@ -354,7 +371,7 @@ def test_syntax_errors_name_the_line(problems):
     (found,) = problems('[store]\nurl = "a\n')
     assert found.startswith("line 2: not TOML: ")
     (found,) = problems("a = [1,")
-    assert found.startswith("not TOML: ")
+    assert found.startswith("line 1: not TOML: ")
 
 
 def test_a_file_that_cannot_be_read(tmp_path):

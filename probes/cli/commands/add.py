@@ -57,7 +57,7 @@ def add(config: Path | None, request: AddRequest) -> bool:
     Raises ConfigError, UnknownProvider, NoModel, ChangedMeanwhile and OSError; nothing is written then.
     """
     file = find_config(config)
-    loaded = load(file)
+    loaded = load(file, may_be_empty=True)
     watched = _watched(file, loaded)  # before a key is kept, which would have more of them watched
     if request.source is not None:
         candidates = imported(request.source, request.models)

@@ -2,10 +2,10 @@
 
 import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from probes.cli.commands.models import ask_address, ask_source, endpoint_at
 from probes.config import checks
@@ -16,7 +16,7 @@ from probes.config.first_start import at_base_urls_of
 from probes.config.given_endpoint import Address
 from probes.config.model_sources import UnknownProvider, preset_endpoint, source_of
 from probes.config.other_tools import llm
-from probes.config.other_tools.candidate import Candidate, PlainKey
+from probes.config.other_tools.candidate import Candidate, PlainKey, without_secrets
 from probes.config.other_tools.find import find_configurations, llm_folder
 from probes.config.other_tools.litellm import litellm_candidates
 from probes.config.presets import Preset, dialects, presets
@@ -29,6 +29,8 @@ from probes.route import Route
 from probes.sockets import event_loop
 from probes.text import line
 from probes.tls.context import TlsContexts
+
+T = TypeVar("T")
 
 OPENROUTER_MODEL: Final = "OPENROUTER_MODEL"
 """The variable by which tools name the model that OpenRouter is asked for; several with commas between."""
@@ -57,22 +59,32 @@ def endpoint_of(config: Path | None, place: Place, route: Route) -> Endpoint:
 
     Raises UnknownProvider, and ConfigError for what is no address.
     """
+    key = None if place.key in (None, "none") else _checked("--key", checks.key_name, place.key)
+    dialect = None if place.dialect is None else _checked("--dialect", checks.one_of(dialects()), place.dialect)
+    if place.is_address:
+        try:
+            return endpoint_at(config, place.what, dialect, key)
+        except ConfigError as error:
+            raise ConfigError(tuple(replace(one, where="the address") for one in error.problems)) from None
+        except ValueError as error:
+            raise ConfigError((Problem("", "the address", str(error)),)) from None
+    preset = presets().get(place.what)
+    if preset is None:
+        raise UnknownProvider(place.what, list(presets()))
+    endpoint = _checked("", lambda _: preset_endpoint(preset, route), None)
+    if place.url is not None:
+        endpoint = replace(endpoint, base_url=_checked("--url", checks.base_url, place.url))
+    if place.key is not None:
+        endpoint = replace(endpoint, keys=(key,) if key else ())
+    return replace(endpoint, dialect=dialect or endpoint.dialect)
+
+
+def _checked(option: str, check: Callable[[object], T], value: object) -> T:
+    """The checked value of an option. Raises ConfigError, which names it."""
     try:
-        if place.is_address:
-            return endpoint_at(config, place.what, place.dialect, None if place.key == "none" else place.key)
-        preset = presets().get(place.what)
-        if preset is None:
-            raise UnknownProvider(place.what, list(presets()))
-        endpoint = preset_endpoint(preset, route)
-        if place.url is not None:
-            endpoint = replace(endpoint, base_url=checks.base_url(place.url))
-        if place.dialect is not None:
-            endpoint = replace(endpoint, dialect=checks.one_of(dialects())(place.dialect))
-        if place.key is not None:
-            endpoint = replace(endpoint, keys=() if place.key == "none" else (checks.key_name(place.key),))
+        return check(value)
     except ValueError as error:
-        raise ConfigError((Problem("", "", str(error)),)) from None
-    return endpoint
+        raise ConfigError((Problem("", option, str(error)),)) from None
 
 
 def ask_models(endpoint: Endpoint, *, is_address: bool) -> ModelList:
@@ -91,10 +103,13 @@ def candidates_at(
     if found is not None and found.ok:
         at = Address(endpoint.base_url if endpoint.dialect else found.url, found.dialect, found.provider)
     if at.dialect is None:
-        return [Candidate(line(one, 60), problem="what is spoken there is not known: add --dialect") for one in models]
+        return [
+            Candidate(checks.shown_label(one), problem="what is spoken there is not known: add --dialect")
+            for one in models
+        ]
     candidates = []
     for model in models:
-        one = listed.get(model)
+        one, entry = listed.get(model), checks.shown_label(model)
         price = (one.input_usd, one.output_usd) if one is not None else (None, None)
         usd = (price[0], price[1]) if price[0] is not None and price[1] is not None else None
         values = endpoint_values(at, model, key=key, price=usd)
@@ -105,7 +120,7 @@ def candidates_at(
             guess = checks.nearest(model, listed)
             hint = f"; did you mean {guess}?" if guess else ""
             notes = [f"is not in its list of {len(listed)} models{hint}"]
-        candidates.append(Candidate(line(model, 60), values, tuple(notes)))
+        candidates.append(Candidate(entry, values, tuple(notes)))
     return candidates
 
 
@@ -123,7 +138,7 @@ def imported(source: str, models: Sequence[str]) -> list[Candidate]:
             if not named:
                 return _with_keys([openrouter])
             at = Address(_base_url(openrouter), openrouter.dialect, openrouter.name)
-            return [Candidate(line(one, 60), endpoint_values(at, one)) for one in named]
+            return [Candidate(checks.shown_label(one), endpoint_values(at, one)) for one in named]
         case "llm":
             return _of_llm()
         case "litellm":
@@ -173,7 +188,7 @@ def _of_llm() -> list[Candidate]:
             found += [replace(one, entry=f"{entry} {one.entry}", key=key) for one in shipped_ones]
         elif all(one.key != key for one in found):
             found.append(Candidate(entry, problem="no provider of inftop has a key of that name"))
-    return found
+    return without_secrets(found, {"key": [one.secret.reveal() for one in keys.values()]})
 
 
 def _with_keys(among: Sequence[Preset]) -> list[Candidate]:

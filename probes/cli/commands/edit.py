@@ -52,13 +52,18 @@ def edit(config: Path | None) -> bool:
 
 
 def editor_command() -> list[str]:
-    """The editor with its arguments: $VISUAL, else $EDITOR, else the first of `EDITORS`. Raises NoEditor."""
+    """The editor with its arguments: $VISUAL, else $EDITOR, else, at a terminal, the first of `EDITORS`.
+
+    Raises NoEditor.
+    """
     for name in ("VISUAL", "EDITOR"):
         if value := os.environ.get(name, "").strip():
             try:
                 return shlex.split(value)
             except ValueError as error:
                 raise NoEditor(f"${name} cannot be read as a command: {error}") from None
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise NoEditor("there is no terminal for an editor: name one in $EDITOR that needs none")
     found = next((one for one in EDITORS if shutil.which(one)), None)
     if found is None:
         raise NoEditor("no editor was found: name one in $EDITOR, such as EDITOR=nano")

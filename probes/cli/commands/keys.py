@@ -26,7 +26,7 @@ def set_key(config: Path | None, name: str) -> None:
 
     Raises InvalidKey, KeyringMissing and ConfigError.
     """
-    name = _checked_name(name)
+    name = _checked_name(name, "; the key itself is asked for next, out of the shell's history")
     known = {one.lower(): one for one in _users(config)}
     if name not in known.values():
         guess = nearest(name, known)
@@ -77,7 +77,7 @@ def test_key(config: Path | None, name: str, *, as_json: bool) -> bool:
     from probes.cli.commands.models import ask_all
 
     name = _checked_name(name)
-    loaded = load(find_config(config))
+    loaded = load(find_config(config), may_be_empty=True)
     endpoints = [one for one in loaded.endpoints if name in one.keys]
     if not endpoints:
         route = loaded.reachability_plan.route
@@ -97,7 +97,7 @@ def test_key(config: Path | None, name: str, *, as_json: bool) -> bool:
 
 def _users(config: Path | None) -> dict[str, list[str]]:
     """Every key name, with the endpoints that use it, else the presets that would."""
-    uses = key_uses(load(find_config(config)).endpoints, presets().values())
+    uses = key_uses(load(find_config(config), may_be_empty=True).endpoints, presets().values())
     return {one.name: list(one.endpoints) or [f"provider {one.providers[0]}"] for one in uses if one.kind == "name"}
 
 
@@ -105,14 +105,13 @@ def _source(found: str | None) -> Line:
     return styled(found, "good") if found else styled("missing", "note")
 
 
-def _checked_name(name: str) -> str:
+def _checked_name(name: str, more: str = "") -> str:
+    """The name of a key. Raises InvalidKey, which does not quote what may be the key itself, and says ``more``."""
     try:
         return key_name(name)
     except ValueError:
-        raise InvalidKey(
-            "that is not the name of a key: name it as the environment variable is named, such as OPENAI_API_KEY; "
-            "the key itself is asked for next, out of the shell's history"
-        ) from None
+        what = "that is not the name of a key: name it as the environment variable is named, such as OPENAI_API_KEY"
+        raise InvalidKey(what + more) from None
 
 
 def _ask(name: str) -> str:

@@ -45,7 +45,7 @@ def models(config: Path | None, names: Sequence[str], *, key: str | None, as_jso
     environment that is none.
     """
     file = find_config(config)
-    known = load(file)
+    known = load(file, may_be_empty=True)
     if names:
         own = () if file.found == "shipped" else known.endpoints  # shipped: they are those of the presets
         sources = named_sources(own, names, known.reachability_plan.route)
@@ -149,7 +149,7 @@ def _route(config: Path | None, address: str) -> Route:
     if is_on_this_machine(urlsplit(address).hostname or ""):
         return Route()
     try:
-        return load(find_config(config)).reachability_plan.route
+        return load(find_config(config), may_be_empty=True).reachability_plan.route
     except ConfigError:
         return Route()
 

@@ -31,6 +31,8 @@ def find_configurations(environment: Mapping[str, str] = os.environ) -> list[Fou
     found: list[FoundConfiguration] = []
     for kind, path, count in _places(environment):
         try:
+            if not path.is_file():  # nor a pipe, which would be waited for
+                continue
             endpoints = count(read_small_text(path))
         except (OSError, ValueError, RecursionError):
             continue

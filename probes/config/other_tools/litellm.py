@@ -1,5 +1,6 @@
 """Endpoints from the configuration of LiteLLM's proxy (docs.litellm.ai/docs/proxy/configs); pure."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -8,10 +9,10 @@ from typing import Any, Final
 from probes.config import checks
 from probes.config.edit.values import endpoint_values
 from probes.config.given_endpoint import Address, address_of
-from probes.config.other_tools.candidate import Candidate, PlainKey
+from probes.config.other_tools.candidate import Candidate, PlainKey, without_secrets
 from probes.config.presets import presets
 from probes.config_error import ConfigError
-from probes.keys.secret import Secret, flaw, has_what_looks_like_a_key, names_a_secret
+from probes.keys.secret import Secret, flaw, has_what_looks_like_a_key, holds_a_key, names_a_secret
 from probes.text import line
 
 _PRESETS: Final[Mapping[str, str]] = {
@@ -45,6 +46,7 @@ _NO_KEYS: Final = frozenset({"", "none", "null", "empty", "dummy", "fake-key", "
 """What people write where a key is asked for and none is needed."""
 
 _REFERENCE: Final = "os.environ/"
+_REGION: Final = re.compile(r"[a-z]{2,3}(?:-[a-z]{1,12}){1,3}-[0-9]{1,2}")
 
 
 class _NoEndpoint(Exception):  # noqa: N818  # reads as what it says
@@ -77,7 +79,8 @@ def litellm_candidates(text: str, environment: Mapping[str, str]) -> list[Candid
             candidate = replace(candidate, values={**candidate.values, "group": line(str(name), 120)})
         found.append(candidate)
     others = [str(one) for one in record if one not in ("model_list", "credential_list")]
-    return [*found, *(Candidate(line(one, 60), problem="a setting of the proxy itself") for one in others)]
+    found += [Candidate(line(one, 60), problem="a setting of the proxy itself") for one in others]
+    return without_secrets(found, record)
 
 
 def model_list(text: str) -> list[Any]:
@@ -159,6 +162,8 @@ def _address(
             more = "an api_base is missing" if provider in _OPENAI_LIKE else "inftop has no preset of that provider"
             raise _NoEndpoint(f"is of {line(provider, 40)}: {more}")
         region = _value(params.get("aws_region_name"), environment)
+        if region and not _REGION.fullmatch(region):
+            raise _NoEndpoint("its aws_region_name is not the name of a region")
         url = preset.base_url.replace("us-east-1", region) if provider == "bedrock" and region else preset.base_url
         return Address(url, preset.dialect, preset.name), {}
     if preset is None and provider not in _OPENAI_LIKE:
@@ -270,4 +275,6 @@ def _value(given: Any, environment: Mapping[str, str]) -> str | None:
     name = given.removeprefix(_REFERENCE)
     if not environment.get(name):
         raise _NoEndpoint(f"the environment variable {line(name, 60)} is not set")
+    if names_a_secret(name) or holds_a_key(environment[name]):
+        raise _NoEndpoint(f"the environment variable {line(name, 60)} may be a key, and is no address")
     return environment[name]

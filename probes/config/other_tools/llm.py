@@ -9,7 +9,7 @@ from probes.config.given_endpoint import Address, address_of
 from probes.config.other_tools.candidate import Candidate, PlainKey
 from probes.config.presets import presets
 from probes.config_error import ConfigError
-from probes.keys.secret import Secret, flaw, has_what_looks_like_a_key, names_a_secret
+from probes.keys.secret import Secret, flaw, has_what_looks_like_a_key, looks_like_a_key, names_a_secret
 from probes.text import line
 
 MODELS: Final = "extra-openai-models.yaml"
@@ -30,7 +30,7 @@ def llm_keys(text: str) -> dict[str, PlainKey]:
     return {
         name: PlainKey(_keyring_name(name), Secret(value))
         for name, value in record.items()
-        if isinstance(value, str) and not name.startswith("//") and flaw(value) is None
+        if isinstance(value, str) and not name.startswith("//") and flaw(value) is None and not looks_like_a_key(name)
     }
 
 

@@ -1,6 +1,7 @@
 """Configurations of other tools, where they usually lie."""
 
 import json
+import os
 
 from probes.config.other_tools.find import find_configurations
 
@@ -27,4 +28,10 @@ def test_what_lies_where_it_usually_lies_is_found_once(tmp_path, monkeypatch):
 
 def test_nothing_is_found_where_nothing_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    assert find_configurations({"HOME": str(tmp_path)}) == []
+
+
+def test_a_pipe_that_lies_there_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo(tmp_path / "litellm.yaml")
     assert find_configurations({"HOME": str(tmp_path)}) == []

@@ -130,3 +130,26 @@ def test_what_is_taken_over_is_right_for_a_configuration(found):
 def test_what_is_no_such_configuration_is_refused(text):
     with pytest.raises(ValueError, match=r"^(is not|has no)"):
         litellm_candidates(text, {})
+
+
+def test_a_key_pasted_into_the_wrong_place_is_neither_taken_over_nor_quoted():
+    first, second = "gsk_Zz9Yy8Xx7Ww6Vv5Uu4Tt3Ss2", "7Hq2Lw9Ke4Rt6Yu8Io1Pa3Sd5Fg"
+    text = f"""
+model_list:
+  - {{model_name: "{first}", litellm_params: {{model: "openai/{first}"}}}}
+  - {{model_name: own, litellm_params: {{model: "openai/{second}", api_key: "{second}"}}}}
+  - {{model_name: whose, litellm_params: {{model: "{second}/m", api_key: "{second}"}}}}
+  - {{model_name: region, litellm_params: {{model: bedrock/m, aws_region_name: "{second}"}}}}
+  - {{model_name: variable, litellm_params: {{model: openai/m, api_base: os.environ/OPENAI_API_KEY}}}}
+  - {{model_name: query, litellm_params: {{model: openai/m, api_base: "http://gpu/v1?key={second}"}}}}
+"{second}": {{}}
+"""
+    found = litellm_candidates(text, {"OPENAI_API_KEY": second})
+    assert all(not one.values for one in found), found
+    for part in (first[4:12], first[-8:], second[:8], second[-8:]):
+        assert part not in str([(one.entry, one.problem, one.notes) for one in found])
+
+
+def test_a_configuration_that_holds_itself_ends():
+    [one] = litellm_candidates("model_list: &a [{model_name: x, litellm_params: {model: groq/m, more: *a}}]", {})
+    assert one.values["model"] == "m"

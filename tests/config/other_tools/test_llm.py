@@ -51,3 +51,7 @@ def test_extra_models_are_taken_over_with_their_keys_names():
 def test_what_is_no_list_of_models_is_refused(text):
     with pytest.raises(ValueError, match=r"^is not"):
         llm_candidates(text, {})
+
+
+def test_a_key_in_the_place_of_its_name_is_passed_over():
+    assert llm_keys(json.dumps({PLANTED: "openai", "groq": "gsk-x"})).keys() == {"groq"}
