@@ -74,14 +74,17 @@ class ApiStep(AddStep, PickScreen[Api]):
 
     def take(self, item: Api) -> None:
         """Go on with its key or with its models."""
-        self.app.push_screen(KeyStep(self.flow, item) if item.lacks_key else ModelsStep(self.flow, item))
+        self.app.push_screen(_step_after(self.flow, item))
 
 
 def open_at(flow: AddFlow, provider: str) -> AddStep:
     """The step after the choice of a provider, by its name, whose key may be in the environment."""
     known: Mapping[str, Api] = {one.provider or "": one for one in providers(presets().values(), _in_environment())}
-    api = known[provider]
-    return KeyStep(flow, api) if api.lacks_key else ModelsStep(flow, api)
+    return _step_after(flow, known[provider])
+
+
+def _step_after(flow: AddFlow, api: Api) -> AddStep:
+    return KeyStep(flow, api) if api.lacks_key else ModelsStep(flow, api, key_step=KeyStep)
 
 
 def _in_environment() -> dict[str, Source]:

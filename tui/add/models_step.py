@@ -1,6 +1,6 @@
 """The third step: the models that an API has now, to filter and to tick, with what watching them costs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final
 
@@ -50,7 +50,10 @@ async def ask_for_models(flow: AddFlow, api: Api, secret: Secret | None = None) 
 
 
 class ModelsStep(AddStep, PickScreen[Model]):
-    """Lists the models of an API, asked for now unless an ``offer`` is given; names it does not list can be typed."""
+    """Lists the models of an API, asked for now unless an ``offer`` is given; names it does not list can be typed.
+
+    ``key_step`` is the step that takes this one's place where an address wants a key that is not known yet.
+    """
 
     STEP = "models"
     PLACEHOLDER = "filter by name, or type the name of a model"
@@ -61,9 +64,16 @@ class ModelsStep(AddStep, PickScreen[Model]):
     ModelsStep { #titles { margin-top: 1; } #items { height: 1fr; margin-top: 0; } }
     """
 
-    def __init__(self, flow: AddFlow, api: Api, offer: Offer | None = None) -> None:
+    def __init__(
+        self,
+        flow: AddFlow,
+        api: Api,
+        offer: Offer | None = None,
+        *,
+        key_step: Callable[[AddFlow, Api], AddStep] | None = None,
+    ) -> None:
         super().__init__(flow, api.place)
-        self._api, self._offer = api, offer
+        self._api, self._offer, self._key_step = api, offer, key_step
         self._ticked: dict[str, Model] = {}
         self._titles = Plate(id="titles")
 
@@ -97,11 +107,9 @@ class ModelsStep(AddStep, PickScreen[Model]):
         except CommandFailed as failed:
             self.say((f"✕ {failed}", "error"), ("Ctrl+R asks again, Esc goes back.", "label"))
             return
-        if offer.refused and self._api.url is not None and self._api.key is None:
-            from tui.add.key_step import KeyStep  # which comes before this one, too
-
+        if offer.refused and self._key_step is not None and self._api.url is not None and self._api.key is None:
             self.say()
-            self.app.switch_screen(KeyStep(self.flow, replace(self._api, url=offer.url or self._api.url)))
+            self.app.switch_screen(self._key_step(self.flow, replace(self._api, url=offer.url or self._api.url)))
             return
         self._take_offer(offer)
 
