@@ -29,6 +29,7 @@ from tui.sources.messages import Configured, LineRejected, Message, SourceLost
 from tui.sources.source import Source
 from tui.state.fleet import FleetState
 from tui.state.history import SPAN_MS
+from tui.state.past_reader import CATCH_UP_MS, PastReader
 from tui.state.ranking import unknown_last
 from tui.state.view_options import ScreenOptions
 from tui.terminal_app import TerminalApp
@@ -46,9 +47,6 @@ if TYPE_CHECKING:
     from tui.endpoint.screen import EndpointScreen
     from tui.options.changes import OptionState
     from tui.race.screen import RaceScreen
-
-CATCH_UP_MS: Final = 300_000
-"""How far back the store is read again at an engine's hello: for what the one before stored and did not deliver."""
 
 KEEP_AFTER_S: Final = 1.0
 """Seconds after a change until it is written: a key that is held down changes it many times."""
@@ -74,13 +72,19 @@ class InftopApp(TerminalApp):
         self._fleet = FleetState(options.endpoints, now())
         self._fleet.store_url = options.store_url
         self._dashboard = DashboardScreen(self._fleet, source, now, options.view, offers_more=options.offers_more)
+        self._past = PastReader(
+            self._fleet,
+            now=now,
+            window_ms=lambda: min(self._dashboard.options.period.length_ms, SPAN_MS),
+            run=lambda work: self.run_worker(work, group="past", exit_on_error=False),
+            on_problem=self._past_unread,
+        )
         self._race_to_run = options.race
         self._race: RaceScreen | None = None
         self._api_keys: ApiKeysScreen | None = None
         self._compare: CompareScreen | None = None
         self._endpoint: EndpointScreen | None = None
         self._waiting: list[Message] = []
-        self._loaded_since: int | None = None
         self._ended = False
         self._follower: ConfigFollower | None = None
         self._changes = OptionChanges(options.choices, options.state_file)
@@ -138,7 +142,7 @@ class InftopApp(TerminalApp):
                 for name, command in (message.curls or {}).items():
                     self._to_clipboard(f"the curl command of {name}", command)
             if isinstance(message, Hello):
-                self._load(CATCH_UP_MS)
+                self._past.read(CATCH_UP_MS)
                 if self._race_to_run is not None:
                     self.call_later(self.open_race, self._race_to_run.lanes, self._race_to_run)
                     self._race_to_run = None
@@ -182,12 +186,7 @@ class InftopApp(TerminalApp):
 
     def _endpoints_changed(self, known: frozenset[str]) -> None:
         """Read the past of endpoints that were not ``known``, and offer the race page the present ones."""
-        new = tuple(name for name in self._fleet.endpoints if name not in known)
-        if new and self._fleet.store_url is not None:
-            now = self._now()
-            since = min(now - max(self._window_ms, CATCH_UP_MS), self._loaded_since or now)
-            work = self._read(self._fleet.store_url, [(since, now + 1)], new)
-            self.run_worker(work, group="past", exit_on_error=False)
+        self._past.read_of([name for name in self._fleet.endpoints if name not in known])
         if self._race is not None:
             self._race.reconfigure(self._known())
 
@@ -195,46 +194,10 @@ class InftopApp(TerminalApp):
 
     @on(WindowChosen)
     def _window_chosen(self) -> None:
-        self._load(0)
+        self._past.read()
 
-    def _load(self, back_ms: int) -> None:
-        """Read the window's history from the store in a thread: all of it the first time, then what is missing.
-
-        Never more than is held in memory: the dashboard draws what is older from rollups.
-        """
-        fleet = self._fleet
-        if fleet.store_url is None or not fleet.endpoints:
-            return  # the engine's hello will bring them
-        now = self._now()
-        since = now - max(self._window_ms, back_ms)
-        if self._loaded_since is None:
-            spans = [(since, now + 1)]
-        else:
-            spans = [(now - CATCH_UP_MS, now + 1), (since, self._loaded_since)]
-        self._loaded_since = min(since, self._loaded_since or since)
-        work = self._read(fleet.store_url, [(first, last) for first, last in spans if first < last])
-        self.run_worker(work, group="past", exit_on_error=False)
-
-    @property
-    def _window_ms(self) -> int:
-        """How far back from now memory is to hold what the window shows, in ms."""
-        return min(self._dashboard.options.period.length_ms, SPAN_MS)
-
-    async def _read(self, url: str, spans: list[tuple[int, int]], names: Sequence[str] | None = None) -> None:
-        """Read spans of the past of endpoints of these names, or (None) of all."""
-        from probes.store.problem import StoreProblem  # all of them after the first picture
-        from tui.state.load_history import read_changes, read_newest, read_points
-
-        names = tuple(self._fleet.endpoints if names is None else names)
-        try:
-            self._fleet.load(await asyncio.to_thread(read_newest, url, names))
-            for since, until in spans:
-                past = await asyncio.to_thread(read_points, url, since, until, names, lambda: self._ended)
-                self._fleet.load(past)
-            begin = self._now() - max(self._window_ms, CATCH_UP_MS)
-            self._fleet.load(await asyncio.to_thread(read_changes, url, begin, names, lambda: self._ended))
-        except StoreProblem as problem:
-            self.notify(f"The past cannot be read: {problem.detail}", severity="warning", markup=False)
+    def _past_unread(self, why: str) -> None:
+        self.notify(f"The past cannot be read: {why}", severity="warning", markup=False)
 
     # what is chosen is kept
 
@@ -482,6 +445,7 @@ class InftopApp(TerminalApp):
         """Leave; an engine of our own finishes what it holds first."""
         if not self._ended:
             self._ended = True
+            self._past.close()
             self.notify("Ending: the engine finishes its samples.", timeout=10)
             self.run_worker(self._end(), group="end", exit_on_error=False)
 
