@@ -94,9 +94,10 @@ class Engine:
     """Probes endpoints on schedule until `run` is told to stop. Construct and run it on one event loop.
 
     It is the `MonitorServices` of its monitors and the `RaceServices` of races. `reconfigure` changes what it probes
-    while it runs; ``configuration`` says what came of that. ``tls`` is the TLS context of endpoints
-    without TLS options of their own. ``recent`` holds, by endpoint name, the newest samples of earlier runs, oldest
-    first, so that a restart does not probe again early. A listener's exception is logged; the others are still called.
+    while it runs; ``configuration`` says what came of that, and ``keys_changed`` is called where a person changed keys.
+    ``tls`` is the TLS context of endpoints without TLS options of their own. ``recent`` holds, by endpoint name, the
+    newest samples of earlier runs, oldest first, so that a restart does not probe again early. A listener's exception
+    is logged; the others are still called.
     """
 
     def __init__(
@@ -131,6 +132,7 @@ class Engine:
         self._scheduler: Scheduler | None = None
         self._first_round: FirstRound | None = None
         self.configuration: Callable[[], ConfigurationStatus | None] = lambda: None
+        self.keys_changed: Callable[[], None] = lambda: None
         self.endpoints = tuple(endpoints)
         self.monitors = {
             endpoint.name: self._monitor(endpoint, self.make_prober(endpoint))
@@ -279,6 +281,7 @@ class Engine:
             self._paused = command.do == "pause"
         if command.do == "find_keys":
             self._keys.forget_all()
+            self.keys_changed()
         for name, monitor in self.monitors.items():
             if command.endpoint in (None, name):
                 if command.do == "probe":

@@ -55,6 +55,7 @@ class Reload:
         self._engine = engine
         self._on_change = on_change
         self._watching = watching
+        self._keys_changed = False
         self.config = begun
         self._status = ConfigurationStatus(str(begun.path), _now_ms())
         self._follower = ConfigFollower(named, self.take, self._prepare)
@@ -73,6 +74,12 @@ class Reload:
         """Read the file at once."""
         self._follower.look_now()
 
+    def keys_changed(self) -> None:
+        """Watch what of the shipped configuration has its key now, too; of a file of one's own all is watched."""
+        if self._with_keys and self.config.path == shipped().path:
+            self._keys_changed = True
+            self.look_now()
+
     def close(self) -> None:
         """Follow the file no more."""
         self._follower.close()
@@ -80,11 +87,18 @@ class Reload:
     def _prepare(self, config: Config) -> Config:
         """Load what its connections need, in the follower's thread. Raises ConfigError and ValueError."""
         if self._with_keys and config.path == shipped().path:
-            same = config.path == self._begun.path
-            endpoints = self._begun.endpoints if same else first_endpoints(config.endpoints)
-            config = dataclasses.replace(config, endpoints=endpoints)
+            config = dataclasses.replace(config, endpoints=self._of_shipped(config.endpoints))
         self._engine.prepare(config.endpoints if self._watching else ())
         return config
+
+    def _of_shipped(self, endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
+        """What of the shipped endpoints is watched: what was so far, and what has its key where that may be new."""
+        was_shipped = self.config.path == shipped().path
+        if was_shipped and not self._keys_changed:
+            return self.config.endpoints
+        self._keys_changed = False
+        watched = {one.name for one in (*first_endpoints(endpoints), *(self.config.endpoints if was_shipped else ()))}
+        return tuple(one for one in endpoints if one.name in watched)
 
     def take(self, found: Config | BrokenFile) -> None:
         """Take over what the file says now, or note what is wrong with it."""
@@ -142,6 +156,7 @@ def reloading(
         return
     reload = Reload(named, plan.config, engine, on_change, watching=watching, with_keys=with_keys)
     engine.configuration = lambda: reload.status
+    engine.keys_changed = reload.keys_changed
     try:
         yield reload
     finally:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from probes.budget.cap import Budget
+from probes.config.file import find_config
+from probes.config.first_start import first_endpoints
 from probes.config.load import load
 from probes.engine.reload import Reload
 from probes.feed.messages import Frame, Hello, RecorderStatus
@@ -225,3 +227,31 @@ async def test_a_defect_while_an_edit_is_taken_over_is_told_and_not_the_end(tmp_
         reload.close()
     assert (len(told), engine.beats) == (2, 2)
     assert [one.getMessage() for one in caplog.records] == [f"taking over {path}"]
+
+
+class Obedient(Broken):
+    """An engine that does what it is told, and keeps the names of what it watches."""
+
+    watched: tuple[str, ...] = ()
+
+    def reconfigure(self, endpoints, *_) -> None:
+        self.watched = tuple(one.name for one in endpoints)
+
+
+async def test_a_new_key_brings_the_shipped_endpoints_that_have_it(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GROQ_API_KEY", "a-key")
+    read = load(find_config(None))
+    begun = replace(read, endpoints=first_endpoints(read.endpoints))
+    engine, changed = Obedient(), asyncio.Event()
+    reload = Reload(None, begun, engine, lambda _: changed.set(), with_keys=True)  # type: ignore[arg-type]
+    try:
+        monkeypatch.delenv("GROQ_API_KEY")
+        monkeypatch.setenv("MISTRAL_API_KEY", "another")
+        reload.keys_changed()
+        async with asyncio.timeout(30):
+            await changed.wait()
+    finally:
+        reload.close()
+    assert engine.watched == ("groq/gpt-oss-120b", "mistral/small"), "and what was watched stays"
+    assert reload.status.added == ("mistral/small",)
