@@ -20,7 +20,7 @@ from tui.screens.off_loop import off_loop
 from tui.screens.pick_screen import PickScreen
 from tui.widgets.plate import Row
 
-TITLE_WIDTH: Final = 30
+TITLE_WIDTH: Final = 32
 
 NO_MATCH: Final = "No provider is called so. The address of any API will do, too: https://host/v1, localhost:8000"
 
@@ -69,7 +69,7 @@ class ApiStep(AddStep, PickScreen[Api]):
         if item.url is not None:
             return ((" ▸ ", "title"), (item.url, "figure"), ("  ask what answers there", "label"))
         mark, words, look = _key_words(item)
-        title = set_cell_size(item.title, TITLE_WIDTH) if cell_len(item.title) < TITLE_WIDTH else f"{item.title} "
+        title = set_cell_size(item.title, TITLE_WIDTH) if cell_len(item.title) < TITLE_WIDTH else f"{item.title}  "
         return ((f" {mark} ", look), (title, "label" if item.lacks_key else "figure"), (words, "label"))
 
     def take(self, item: Api) -> None:

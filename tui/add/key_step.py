@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from textwrap import wrap
+from typing import ClassVar, Final
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
@@ -22,7 +23,10 @@ from tui.keys.keymap import disabled_if
 from tui.screens.off_loop import off_loop
 from tui.sources.own_commands import CommandFailed
 from tui.widgets.hidden_line import HiddenLine
-from tui.widgets.plate import Plate
+from tui.widgets.plate import Plate, Row
+
+LOW: Final = 18
+"""Rows of the screen below which little is said of the key."""
 
 
 class KeyStep(AddStep):
@@ -32,7 +36,7 @@ class KeyStep(AddStep):
     KEYS = KEY_STEP_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [*KEY_STEP_KEYS.bindings]
     DEFAULT_CSS = """
-    KeyStep { #about { height: 6; margin-top: 1; } #foot { height: 1fr; } }
+    KeyStep { #about { height: auto; margin: 1 0; } #foot { height: 1fr; } }
     """
 
     def __init__(self, flow: AddFlow, api: Api) -> None:
@@ -45,37 +49,56 @@ class KeyStep(AddStep):
     def content(self) -> ComposeResult:
         """What is asked for, and the line it is typed into."""
         yield self._about
-        yield HiddenLine(self._key_name)
+        line_ = HiddenLine(self._key_name)
+        test, back, *others = line_.typing_keys
+        line_.typing_keys = (replace(test, label="test it"), replace(back, label="back"), *others)
+        yield line_
         yield self.foot
 
     def on_mount(self) -> None:
         """Ready to be typed into."""
-        rows = [
-            (("The key of ", "label"), (self._api.place, "figure")),
-            (),
-            (("It is tested by asking for the list of models, which costs nothing, and kept in", "label"),),
-            (("the system's keyring under ", "label"), (self._key_name, "figure"), (": never in a file.", "label")),
-        ]
-        self._about.draw(rows)
         self.query_one(HiddenLine).focus()
         self.draw_foot()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrap anew."""
+        kept = f"kept in the system's keyring under {self._key_name}: never in a file."
+        said = f"It is tested by asking for the list of models, which costs nothing, and {kept}"
+        title: list[Row] = [(("The key of ", "label"), (self._api.place, "figure")), ()]
+        if event.size.height < LOW:
+            said, title = f"Tested by one request, {kept}", []
+        rows = wrap(said, max(self.box.content_size.width or event.size.width - 4, 20), break_on_hyphens=False)
+        self._about.draw([*title, *(((row, "label"),) for row in rows)])
+        self._about.styles.height = len(title) + len(rows)
+        self.call_after_refresh(self.draw_foot)
 
     @on(HiddenLine.Taken)
     def _typed(self, event: HiddenLine.Taken) -> None:
         event.stop()
         if not self.busy:
+            event.line.wait("is being tested")
             self.work(f"testing it with {self._api.place}")
             self.run_worker(self._test(event.secret), group="key", exit_on_error=False)
 
     @on(HiddenLine.Left)
     def _left(self, event: HiddenLine.Left) -> None:
-        """Escape was pressed in the line, or it was clicked elsewhere."""
+        """Escape was pressed in the line: back, also from a test under way. A click elsewhere changes nothing."""
         event.stop()
-        if self.is_current and not self.busy and self._unkept is None:
+        if not self.is_current or self._unkept is not None:
+            return
+        if event.escaped:
             self.dismiss()
+        else:
+            event.line.focus()
 
     async def _test(self, secret: Secret) -> None:
         """Ask for the models with the key; only one that is refused is not kept."""
+        try:
+            await self._test_and_keep(secret)
+        finally:
+            self.query_one(HiddenLine).wait("")
+
+    async def _test_and_keep(self, secret: Secret) -> None:
         try:
             offer = await ask_for_models(self.flow, self._api, secret)
         except CommandFailed as failed:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Final
 
+from rich.cells import cell_len
+
 from tui.keys.keymap import Key
 from tui.style.format import number
 from tui.welcome.found import Found
@@ -15,9 +17,9 @@ TAGLINE: Final = "top for inference: how fast and how well LLM endpoints answer,
 
 PORTS: Final = "11434, 8000, 8080, 1234, 30000"
 NOTHING: Final = (
-    f"Nothing was found: no key in the environment or the keyring, no server on this machine's ports {PORTS}.",
-    "a adds an endpoint: choose its provider and type the key, or type any address.",
-    "d shows what inftop does on simulated providers, without a key.",
+    f"Nothing was found: no key in the environment or the keyring, no server on ports {PORTS} of this machine.",
+    "a adds one: choose its provider and type the key, or type any address.",
+    "d shows it on simulated providers, without a key.",
 )
 
 TALL: Final = 18
@@ -132,11 +134,12 @@ def _found_rows(one: Found, width: int, *, marked: bool) -> tuple[Row, Row]:
         words = "asking for its models …" if one.lacks_models else one.problem
         return first, (blank, (words, "hint" if one.lacks_models else "warning"))
     others = len(one.offer.models) - 1 if one.offer else 0
-    more = f"  +{number(others)} more by a" if others and width >= 76 else ""
-    return first, (
+    more = f"  +{number(others)} more by a" if others else ""
+    second: Row = (
         blank,
         ("watch ", "label"),
         (one.names, "success" if marked else "label"),
         (f"  {one.cost}", "figure"),
-        (more, "dim"),
     )
+    has_room = sum(cell_len(text) for text, _ in second) + len(more) <= width
+    return first, (*second, (more, "dim")) if has_room else second

@@ -112,5 +112,6 @@ class FilterLine(Horizontal):
         self._input.blur()
 
     def on_descendant_blur(self, _: events.DescendantBlur) -> None:
-        """Done."""
-        self.post_message(self.Left())
+        """Done; not while a person is in another window."""
+        if self.app.app_focus and self.screen.focused is not self._input:
+            self.post_message(self.Left())

@@ -52,16 +52,30 @@ class HiddenLine(Widget, can_focus=True):
             self.secret = secret
 
     class Left(Message):
-        """The line lost the focus: it is to be removed."""
+        """The line lost the focus, by Escape where it was ``escaped``, else by a click elsewhere."""
+
+        def __init__(self, line: "HiddenLine", *, escaped: bool) -> None:
+            super().__init__()
+            self.line = line
+            self.escaped = escaped
 
     def __init__(self, asked: str, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self.asked = asked
         self._typed = ""
+        self._under_way = ""
+        self._escaped = False
+
+    def wait(self, under_way: str) -> None:
+        """Take nothing while the last key is under way, in these words; "" ends that."""
+        self._under_way = under_way
+        self.refresh()
 
     def render(self) -> Content:
         """The words before it, and whether anything was typed."""
-        said = "something is typed, and not shown" if self._typed else "type or paste it; nothing of it is shown"
+        if self._under_way:
+            return Content.assemble((f"{self.asked}  ", "bold"), (self._under_way, Style(italic=True)))
+        said = "typed, and not shown" if self._typed else "type or paste it; nothing of it is shown"
         return Content.assemble((f"{self.asked}  ", "bold"), (said, Style(italic=not self._typed)))
 
     def on_key(self, event: events.Key) -> None:
@@ -78,6 +92,8 @@ class HiddenLine(Widget, can_focus=True):
         self._add(event.text)
 
     def _add(self, text: str) -> None:
+        if self._under_way:
+            return
         self._typed = (self._typed + text)[:LIMIT]
         self.refresh()
 
@@ -93,6 +109,8 @@ class HiddenLine(Widget, can_focus=True):
 
     def action_take(self) -> None:
         """Enter: the key, without the blanks around it; or why it is none."""
+        if self._under_way:
+            return
         try:
             secret = key_of(self._typed)
         except InvalidKey as error:
@@ -105,12 +123,16 @@ class HiddenLine(Widget, can_focus=True):
     def action_leave(self) -> None:
         """Escape: nothing is taken."""
         self.action_drop()
+        self._escaped = True
         self.blur()
 
     def on_blur(self) -> None:
-        """Done, by Escape or by a click elsewhere."""
+        """Done, by Escape or by a click elsewhere; not while a person is in another window, to copy the key there."""
+        if not self.app.app_focus or self.screen.focused is self:
+            return
         self.action_drop()
-        self.post_message(self.Left())
+        self.post_message(self.Left(self, escaped=self._escaped))
+        self._escaped = False
 
 
 def key_of(typed: str) -> Secret:

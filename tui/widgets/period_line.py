@@ -65,5 +65,7 @@ class PeriodLine(Input):
         self.blur()
 
     def on_blur(self, _: events.Blur) -> None:
-        """Done, by Enter, by Escape or by a click elsewhere."""
+        """Done, by Enter, by Escape or by a click elsewhere; not while a person is in another window."""
+        if not self.app.app_focus or self.screen.focused is self:
+            return
         self.post_message(self.Left())

@@ -40,7 +40,7 @@ async def test_what_is_typed_is_taken_and_not_drawn():
         line._add(f"{KEY}\n")
         await pilot.pause()
         assert drawn(app) == short
-        assert "something is typed, and not shown" in short
+        assert "typed, and not shown" in short
         await pilot.press("enter")
         assert app.taken == [f"a{KEY}"]
         assert line._typed == ""
@@ -58,6 +58,31 @@ async def test_what_cannot_be_a_key_is_not_taken_and_escape_drops_it():
         assert app.taken == []
         assert line._typed == ""
         assert app.left == 1
+
+
+async def test_a_person_who_copies_the_key_in_another_window_finds_the_line_as_it_was():
+    app = Asking()
+    async with app.run_test() as pilot:
+        await pilot.press("a")
+        app.app_focus = False
+        await pilot.pause()
+        app.app_focus = True
+        await pilot.pause()
+        assert app.left == 0
+        await pilot.press("b", "enter")
+    assert app.taken == ["ab"]
+
+
+async def test_while_a_key_is_under_way_nothing_is_typed_or_taken():
+    app = Asking()
+    async with app.run_test() as pilot:
+        line = app.query_one(HiddenLine)
+        line.wait("is being tested")
+        await pilot.press("a", "enter")
+        assert "is being tested" in drawn(app)
+        line.wait("")
+        await pilot.press("b", "enter")
+    assert app.taken == ["b"]
 
 
 @pytest.mark.parametrize("typed", ["", " ", "a b", "line\nbreak", "ключ", "x" * 9000])
