@@ -6,12 +6,12 @@ import pytest
 
 from probes.endpoint import KeyHeader
 from probes.keys.secret import Secret
-from probes.models.ask import ask, list_request
+from probes.models.ask import ask, list_request, refusal
 from probes.models.find import find_models
 from probes.models.local import find_local_servers
 from probes.models.model import Model
 from probes.outcome import Outcome
-from probes.route import Route
+from probes.route import Route, TlsOptions
 from probes.tls.context import TlsContexts
 from probes.wire.credentials import Credentials, SecretHeader
 from tests.samples import endpoint
@@ -20,6 +20,7 @@ from tests.servers.raw_server import answering, response, serving
 
 KEY = "gsk_planted0123456789abcdefABCDEF"
 CREDENTIALS = Credentials(Secret(KEY))
+PAGES = {"": "a", "?pageToken=a": "b", "?pageToken=b": "c"}
 TWO = {"object": "list", "data": [{"id": "b"}, {"id": "A", "owned_by": "vllm"}]}
 
 
@@ -77,6 +78,29 @@ async def test_pages_are_followed_and_end():
     async with list_server({"/v1/models": again, "/v1/models?after_id=a": again}) as server:
         found = await ask(listed(f"{server.origin}/v1", dialect="anthropic"), "/models", None, TlsContexts())
     assert (len(server.asked), found.complete) == (2, False)
+
+
+async def test_pages_without_end_are_read_so_far_and_no_further(monkeypatch):
+    monkeypatch.setattr("probes.models.ask.MOST_PAGES", 2)
+    pages = {f"/v1/models{query}": {"models": [{"name": name}], "nextPageToken": name} for query, name in PAGES.items()}
+    async with list_server(pages) as server:
+        found = await ask(listed(f"{server.origin}/v1", dialect="gemini"), "/models", None, TlsContexts())
+    assert ([one.id for one in found.models], found.complete, len(server.asked)) == (["a", "b"], False, 2)
+
+
+async def test_where_probes_go_over_a_websocket_lists_are_asked_for_over_http():
+    async with list_server({"/v1/models": TWO}) as server:
+        url = server.origin.replace("http", "ws") + "/v1"
+        found = await ask(listed(url, dialect="openai_responses_ws"), "/models", CREDENTIALS, TlsContexts())
+    assert ([one.id for one in found.models], found.url) == (["A", "b"], f"{server.origin}/v1")
+
+
+async def test_what_is_wrong_on_this_machine_is_told_as_such(tmp_path):
+    none = str(tmp_path / "none.pem")
+    asked = listed("https://127.0.0.1:1/v1", route=Route(tls=TlsOptions(ca=none)))
+    found, why = await ask(asked, "/models", None, TlsContexts()), await refusal(asked, "/models", None, TlsContexts())
+    assert (found.outcome, why and why.outcome) == (Outcome.OWN_FAULT, Outcome.OWN_FAULT)
+    assert none in str(found.problem)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +199,8 @@ async def test_other_paths_are_tried_and_the_most_telling_problem_is_told():
     assert (found.outcome, len(server.asked)) == (Outcome.AUTH, 3)
 
 
-async def test_servers_of_this_machine_are_found_and_sent_no_key():
+async def test_servers_of_this_machine_are_found_and_sent_no_key(monkeypatch):
+    monkeypatch.setattr("probes.models.local.LIMIT_S", 10.0)  # the machine may be busy
     own = {"object": "list", "data": [{"id": "q:4b", "owned_by": "library"}]}
     tags = {"models": [{"name": "q:4b", "details": {"quantization_level": "Q4_K_M"}}]}
     async with (

@@ -44,6 +44,9 @@ def test_an_error_page_that_lasts_for_minutes_has_nothing_vanish():
 
 def test_the_only_model_of_ones_own_server_can_vanish():
     assert compare(of("a"), (), {"a"}).changes == (Change("a", "vanished"),)
+    few = [str(number) for number in range(FEW)]
+    assert len(compare(of(*few), (), few).changes) == FEW
+    assert compare(of(*few, "more"), (), [*few, "more"]).changes == ()
 
 
 def test_a_few_missing_models_are_asked_for_again_soon():
@@ -69,6 +72,8 @@ def test_what_one_list_leaves_out_is_remembered_and_no_change():
     found = compare([full], of("m"))
     assert (found.changes, found.models) == ((), (full,))
     assert compare(of("m"), [full]).changes == ()
+    for half in (Model("m", input_usd=9.0), Model("m", output_usd=9.0)):
+        assert compare([full], [half]).models == (full,), "prices of a model are kept together"
     dearer = Model("m", input_usd=1.0, output_usd=2.0)
     assert [one.what for one in compare(found.models, [dearer]).changes] == ["price"]
 

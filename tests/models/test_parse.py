@@ -132,6 +132,7 @@ def test_one_upstream_of_openrouter_has_a_quantization_and_prices_of_its_own():
     endpoints = [
         {"tag": "deepinfra/fp8", "quantization": "fp8", "context_length": 8, "pricing": {"prompt": "0.0000001"}},
         {"tag": "deepinfra/fp4", "quantization": "fp4", "context_length": 4},
+        {"tag": "deepinfra/any", "quantization": "unknown"},
         {"tag": "deepinfra2", "quantization": "int4"},
         {"tag": None},
         7,
@@ -178,6 +179,20 @@ def test_absurd_values_are_not_known():
     assert only(entry) == Model("m")
     assert only({"id": "m", "created": float("nan"), "context_length": True}) == Model("m")
     assert only({"id": "m", "created_at": "0001-01-01T00:00:00Z"}) == Model("m")
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("2026-02-19T01:30:00+02:00", "2026-02-18T23:30:00Z"),
+        ("2026-02-19T01:30:00", "2026-02-19T01:30:00Z"),
+        ("2026-02-19", "2026-02-19T00:00:00Z"),
+        ("yesterday", None),
+        (True, None),
+    ],
+)
+def test_instants_are_in_utc_and_taken_for_it_where_they_have_no_offset(said, meant):
+    assert only({"id": "m", "created_at": said}).created == meant
 
 
 def test_a_model_is_listed_once_and_no_more_than_are_read():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from probes.config.edit.endpoints import with_endpoints, without_endpoint
-from probes.config.edit.file import ChangedMeanwhile, open_for_edit, save
+from probes.config.edit.file import ChangedMeanwhile, begin, open_for_edit, save
 from probes.config.file import ConfigFile, find_config, shipped
 from probes.config.load import load
 from probes.config_error import ConfigError
@@ -203,3 +203,48 @@ def test_of_several_processes_at_once_none_loses_what_another_wrote(path):
         assert one.exitcode == 0
     assert sorted(one.name for one in load(path).endpoints) == ["a", *names]
     assert leftovers(path) == []
+
+
+def test_a_file_begins_at_any_path_and_never_over_another(tmp_path, path):
+    begun = begin(tmp_path / "folder" / "new.toml", ["groq/gpt-oss-120b"])
+    save(begun, begun.text)
+    assert [one.name for one in load(begun.path).endpoints] == ["groq/gpt-oss-120b"]
+    dangling = tmp_path / "link.toml"
+    dangling.symlink_to("nowhere")
+    for there in (path, begun.path, dangling):
+        with pytest.raises(ConfigError, match="is there already; inftop edit opens it"):
+            begin(there, [])
+
+
+def test_an_address_that_the_environment_set_is_written_out_and_no_other(monkeypatch):
+    monkeypatch.setenv("GROQ_API_KEY", "k")
+    monkeypatch.setenv("GROQ_BASE_URL", "http://127.0.0.1:9/v1")
+    editable = open_for_edit(find_config(None), ["groq/gpt-oss-120b", "mistral/small"])
+    assert editable.text.count("\nbase_url = ") == 1
+    assert {one.name: one.base_url for one in save(editable, editable.text).endpoints} == {
+        one.name: one.base_url for one in load(find_config(None)).endpoints
+    }
+
+
+def test_a_file_that_cannot_be_read_is_told_with_its_name(tmp_path):
+    loop = tmp_path / "loop.toml"
+    loop.symlink_to(loop)
+    with pytest.raises(ConfigError, match=f"{loop}: .*symbolic links"):
+        open_for_edit(ConfigFile(loop))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked")
+def test_while_another_process_writes_nothing_is_written(path, monkeypatch):
+    import fcntl
+
+    monkeypatch.setattr("probes.config.edit.file.LOCK_WAIT_S", 0.05)
+    editable = open_for_edit(ConfigFile(path))
+    other = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(OSError, match="cannot be written: another process is writing there"):
+            save(editable, with_endpoints(editable.text, [NEW]))
+        assert path.read_text() == TEXT
+    finally:
+        os.close(other)
+    added(path)
