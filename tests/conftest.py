@@ -99,6 +99,9 @@ def a_machine_of_its_own(monkeypatch, homes):
         if name.endswith(("_API_KEY", "_BASE_URL")) or name.startswith("INFTOP_") or name in {*SIZE, "OLLAMA_HOST"}:
             monkeypatch.delenv(name)
     home = next(homes)
+    home.mkdir()
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(home))
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
