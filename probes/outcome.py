@@ -51,7 +51,7 @@ INCONCLUSIVE: Final = NEVER_SENT | {Outcome.OWN_FAULT}
 """Says nothing about the endpoint. What inftop itself spoilt may have been sent, and may have cost something."""
 
 UNCOUNTED: Final = INCONCLUSIVE | {Outcome.RATE_LIMITED}
-"""Left out of the error rate, above and below the line (design §2)."""
+"""Left out of the error rate, above and below the line."""
 
 FAILED: Final = frozenset(Outcome) - UNCOUNTED - {Outcome.OK}
 """What the error rate counts as failed; quota and overload are among them."""

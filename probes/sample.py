@@ -20,7 +20,7 @@ class Sample(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):  
 
     Units are in the names. ``None`` means not known, never 0 or NaN. ``started_at`` is milliseconds since the
     Unix epoch (UTC), a label only: spans come from the monotonic clock. Field order is the column order of
-    exports (design §5): new fields go to the end, none is renamed or re-used.
+    exports: new fields go to the end, none is renamed or re-used.
     """
 
     started_at: int

@@ -1,7 +1,7 @@
 """Agreement of inftop's tokens/s and counts with llama.cpp's own; ``python -m tests.bench.llamacpp_agreement``.
 
 The server times from its first token (which comes out of the prefill) to its last and divides n - 1 tokens by that,
-design §2's own formula. Older versions of it divide n: theirs is then high by n / (n - 1), 0.8 % here.
+as inftop does. Older versions of llama.cpp divide n: theirs is then high by n / (n - 1), 0.8 % here.
 """
 
 import asyncio

@@ -80,6 +80,10 @@ def test_an_address_and_a_model_are_enough(run, users, url):
     code, _, err = run("add", url, "fast")
     assert code == 0
     assert "is watched already" in err
+    users.write_text(users.read_text() + "body = { seed = 1 }\n")
+    code, _, err = run("add", url, "fast")
+    assert code == 0
+    assert f"fast: {one.name} asks the same model, with other settings; both are watched then" in err
 
 
 def test_without_a_model_those_there_are_are_listed(run, users, url):

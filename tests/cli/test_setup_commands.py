@@ -53,6 +53,7 @@ def names(path: Path) -> list[str]:
 def test_init_begins_a_right_file_and_says_what_to_do_next(run, users):
     code, out, err = run("init")
     assert (code, out) == (0, f"{users}\n")
+    assert f"every setting is explained in {shipped().path}" in err
     assert "next: inftop keys set GROQ_API_KEY" in err
     assert names(users) == ["groq/gpt-oss-120b"]
     assert run("check")[0] == 0

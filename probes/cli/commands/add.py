@@ -170,7 +170,7 @@ def _watched(file: ConfigFile, loaded: Config) -> tuple[Endpoint, ...]:
 
 
 def _endpoints(
-    candidates: Iterable[Candidate], request: AddRequest, watched: Iterable[Endpoint]
+    candidates: Iterable[Candidate], request: AddRequest, watched: Sequence[Endpoint]
 ) -> tuple[list[dict[str, Any]], bool]:
     """The candidates as they are to be written, each with a name of its own; and whether any is watched already."""
     known = {_identity(one): one.name for one in watched}
@@ -189,6 +189,8 @@ def _endpoints(
             _say(f"{one.entry}: is watched already, as {same}")
             is_any_known = True
             continue
+        if (other := _of_same_model(endpoint, watched)) is not None:
+            _say(f"{one.entry}: {line(other.name)} asks the same model, with other settings; both are watched then")
         whose = endpoint.provider
         given = line(request.name or str(one.values.get("name", "")), 120)
         free = given and (given not in taken or request.name)
@@ -197,6 +199,11 @@ def _endpoints(
         known[_identity(endpoint)] = name
         new.append({"name": name, **values})
     return new, is_any_known
+
+
+def _of_same_model(endpoint: Endpoint, watched: Iterable[Endpoint]) -> Endpoint | None:
+    """The endpoint of the same model at the same address, if one is watched."""
+    return next((one for one in watched if (one.address, one.model) == (endpoint.address, endpoint.model)), None)
 
 
 def _identity(endpoint: Endpoint) -> tuple[Any, ...]:

@@ -14,11 +14,13 @@ from probes.text import line
 def init(config: Path | None) -> None:
     """Write the file that is named, or the user's, with the shipped endpoints whose key is found, or an example.
 
-    Says where it is and what to do next. Raises ConfigError where there is a file already, and OSError.
+    Says where it is, where every setting is explained, and what to do next. Raises ConfigError where there is a file
+    already, and OSError.
     """
     endpoints = load(shipped()).endpoints
     found = with_keys(endpoints, names_found(endpoints, keyring=True))
     named = config or (Path(given) if (given := os.environ.get("INFTOP_CONFIG")) else None)
+    _say(f"every setting is explained in {shipped().path}")
     editable = begin(named, [one.name for one in found] or [EXAMPLE])
     watched = save(editable, editable.text).endpoints
     print(editable.path)  # noqa: T201
