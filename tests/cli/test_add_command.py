@@ -115,16 +115,20 @@ def test_a_provider_is_asked_at_the_environments_address_and_what_was_watched_st
     assert KEY not in out + err + users.read_text()
 
 
-def test_every_key_of_the_environment_brings_the_shipped_endpoints(run, users, url, monkeypatch):
+def test_a_key_of_the_environment_brings_the_shipped_endpoints_or_one_of_the_list(run, users, url, monkeypatch):
     monkeypatch.setenv("OPENROUTER_API_KEY", KEY)
     monkeypatch.setenv("OPENROUTER_BASE_URL", url)
-    monkeypatch.setenv("TOGETHER_API_KEY", KEY)
+    for name, at in (("TOGETHER", url), ("FIREWORKS", "http://127.0.0.1:9/v1")):
+        monkeypatch.setenv(f"{name}_API_KEY", KEY)
+        monkeypatch.setenv(f"{name}_BASE_URL", at)
     users.parent.mkdir(parents=True)
     users.write_text('[[endpoint]]\nname = "a"\nprovider = "ollama"\nmodel = "m"\n')
     code, _, err = run("add", "--from", "env")
     assert code == 0
-    assert watched(users) == ["a", "openrouter/gpt-oss-120b"]
-    assert "together: not added: name a model: inftop add together MODEL" in err
+    assert watched(users) == ["a", "openrouter/gpt-oss-120b", "together/fast"]
+    assert "fast: chosen of its 2 models: inftop add together MODEL adds others" in err
+    assert "fireworks: not added: " in err
+    assert "name a model: inftop add fireworks MODEL (inftop models fireworks lists them)" in err
     monkeypatch.setenv("OPENROUTER_MODEL", "fast")
     assert run("add", "--from", "openrouter")[0] == 0
     assert watched(users)[-1] == "openrouter/fast"

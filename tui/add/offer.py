@@ -1,6 +1,5 @@
 """What an API offers: its list of models, read from a command's JSON, and what watching them costs; pure."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,11 +17,6 @@ from tui.style.format import compact, usd
 
 MODEL_LIMIT: Final = 200
 """Characters of a model's name that are taken."""
-
-_NO_CHAT: Final = re.compile(
-    r"embed|whisper|tts|speech|audio|transcri|image|dall-e|moderation|rerank|guard|ocr|realtime|sora|veo-|imagen|lyria|aqa"
-)
-_SMALL: Final = re.compile(r"nano|mini|flash|haiku|small|lite|instant|(?<![\d.])[1-9](\.\d)?b\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +82,6 @@ def matching(models: Sequence[Model], query: str) -> list[Model]:
     if not words:
         return list(models)
     return [one for one in models if all(word in f"{one.id} {one.name or ''}".lower() for word in words)]
-
-
-def sensible(models: Sequence[Model]) -> Model | None:
-    """The one to watch where nobody chose: the first small model that chats, else the first that does, else any."""
-    chats = [one for one in models if not _NO_CHAT.search(one.id.lower())]
-    small = [one for one in chats if _SMALL.search(one.id.lower())]
-    return next(iter((*small, *chats, *models)), None)
 
 
 def endpoint_values(offer: Offer, model: Model, name: str) -> dict[str, Any]:

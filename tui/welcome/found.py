@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 from probes.budget.daily_cost import daily_cost
 from probes.config.presets import presets
 from probes.endpoint import Endpoint
+from probes.models.choose import model_to_watch
 from probes.models.model import Model
 from probes.route import is_on_this_machine
 from probes.text import line
-from tui.add.offer import Offer, cost_words, endpoint_values, models_of, sensible
+from tui.add.offer import Offer, cost_words, endpoint_values, models_of
 from tui.style.format import compact, usd
 
 TOOLS: Final = {"litellm": "LiteLLM", "openrouter": "OpenRouter", "llm": "llm"}
@@ -104,7 +105,7 @@ def _server(record: Mapping[str, Any], _: Sequence[Endpoint]) -> Iterator[Found]
             preset = presets().get(str(record.get("provider")))
             offer = Offer(preset.name if preset else None, line(url, 200), line(dialect, 40), tuple(models_of(models)))
             title = preset.title.removesuffix(" (local)") if preset else "A server on this machine"
-            found = Found("server", title, offer.url, offer.provider, offer=offer, model=sensible(offer.models))
+            found = Found("server", title, offer.url, offer.provider, offer=offer, model=model_to_watch(offer.models))
             yield found if offer.models else replace(found, problem="it has no model loaded")
 
 
@@ -124,5 +125,5 @@ def with_models(found: Found, offers: Mapping[str, Offer]) -> Found:
     if offer.problem is not None:
         return replace(found, problem=offer.problem)
     return replace(
-        found, offer=offer, model=sensible(offer.models), problem="" if offer.models else "it lists no models"
+        found, offer=offer, model=model_to_watch(offer.models), problem="" if offer.models else "it lists no models"
     )

@@ -24,6 +24,7 @@ from probes.config_error import ConfigError, Problem
 from probes.endpoint import Endpoint
 from probes.engine.key_finder import KeyFinder
 from probes.keys.lookup import find_sources
+from probes.models.choose import model_to_watch
 from probes.models.model import ModelList
 from probes.route import Route
 from probes.sockets import event_loop
@@ -131,7 +132,7 @@ def imported(source: str, models: Sequence[str]) -> list[Candidate]:
     """
     match source:
         case "env":
-            return _with_keys(list(presets().values()))
+            return [_live(one) for one in _with_keys(list(presets().values()))]
         case "openrouter":
             named = models or [one.strip() for one in os.environ.get(OPENROUTER_MODEL, "").split(",") if one.strip()]
             openrouter = presets()["openrouter"]
@@ -214,6 +215,22 @@ def _shipped(preset: Preset) -> list[Candidate]:
     found = [Candidate(str(one["name"]), one) for one in at_base_urls_of(os.environ, {"endpoint": own})["endpoint"]]
     asked = f"name a model: inftop add {preset.name} MODEL (inftop models {preset.name} lists them)"
     return found or [Candidate(preset.name, problem=asked)]
+
+
+def _live(candidate: Candidate) -> Candidate:
+    """A candidate; for a provider of which none is shipped one of its own list of models, which is said."""
+    preset = presets().get(candidate.entry)
+    if candidate.values or preset is None:
+        return candidate
+    endpoint = _checked("", lambda _: preset_endpoint(preset, Route()), None)
+    found = ask_models(endpoint, is_address=False)
+    model = model_to_watch(found.models)
+    if model is None:
+        why = found.problem or "it lists no models"
+        return replace(candidate, problem=f"{why}; {candidate.problem}")
+    [one] = candidates_at(endpoint, [model.id], found, None)
+    others = f"chosen of its {len(found.models)} models: inftop add {preset.name} MODEL adds others"
+    return replace(one, notes=(*one.notes, others))
 
 
 def _base_url(preset: Preset) -> str:

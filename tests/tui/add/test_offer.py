@@ -4,7 +4,7 @@ from probes.config.endpoints import ProbeSettings, read_endpoint
 from probes.config.table import Table
 from probes.models.model import Model
 from tests.tui.fake_commands import model, models
-from tui.add.offer import Offer, cost_words, endpoint_values, matching, models_of, offer_of, sensible, whose
+from tui.add.offer import Offer, cost_words, endpoint_values, matching, models_of, offer_of, whose
 
 GROQ = "https://api.groq.com/openai/v1"
 LOCAL = Offer(None, "http://localhost:8000/v1", "openai_chat", (Model("m"),))
@@ -52,25 +52,6 @@ def test_a_filter_wants_every_word_in_id_or_name():
     assert matching(known, "LLAMA") == known[:2]
     assert matching(known, "llama scout") == [known[1]]
     assert matching(known, "") == known
-
-
-@pytest.mark.parametrize(
-    ("ids", "chosen"),
-    [
-        (["text-embedding-3", "gpt-5", "gpt-5-mini"], "gpt-5-mini"),
-        (["claude-opus-5", "claude-haiku-4-5"], "claude-haiku-4-5"),
-        (["llama-70b", "qwen3-8b"], "qwen3-8b"),
-        (["whisper-large", "big-one"], "big-one"),
-        (["nomic-embed-text"], "nomic-embed-text"),
-        (["llama-3.1-70b", "gemma-27b"], "llama-3.1-70b"),
-    ],
-)
-def test_where_nobody_chose_a_small_model_that_chats_is_taken(ids, chosen):
-    assert sensible([Model(one) for one in ids]) == Model(chosen)
-
-
-def test_nothing_is_sensible_of_nothing():
-    assert sensible([]) is None
 
 
 def test_an_endpoint_of_a_known_provider_says_no_more_than_its_preset_does_not():
