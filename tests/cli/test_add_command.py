@@ -52,7 +52,7 @@ def answers(monkeypatch):
 
     def answers(*given: bool):
         left = iter(given)
-        monkeypatch.setattr(add_command, "_is_interactive", lambda: True)
+        monkeypatch.setattr(add_command, "is_interactive", lambda: True)
         monkeypatch.setattr(add_command.typer, "confirm", lambda text, **_: asked.append(text) or next(left))
         return asked
 
@@ -219,7 +219,7 @@ def test_what_was_written_while_a_person_thought_stays(run, url, tmp_path, monke
         path.write_text(text.format("a") + text.format("b"))
         return True
 
-    monkeypatch.setattr(add_command, "_is_interactive", lambda: True)
+    monkeypatch.setattr(add_command, "is_interactive", lambda: True)
     monkeypatch.setattr(add_command.typer, "confirm", confirm)
     assert run("--config", str(path), "add", url, "fast", "--name", "c")[0] == 0
     assert watched(path) == ["a", "b", "c"]

@@ -116,7 +116,7 @@ def test_a_server_that_says_it_is_a_provider_gets_no_key_of_that_provider(monkey
     async def says(*_):
         return ModelList("groq", "http://127.0.0.1:9/v1", "openai_chat", 0)
 
-    monkeypatch.setattr(probe_command, "find_models", says)
+    monkeypatch.setattr(probe_command, "ask_address", says)
     found = endpoint_of(model="m", provider=None, url="http://127.0.0.1:9", dialect=None, key=None)
     assert (found.provider, found.keys) == ("groq", ())
     own = endpoint_of(model="m", provider=None, url="http://127.0.0.1:9", dialect=None, key="HOME")

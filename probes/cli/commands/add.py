@@ -1,6 +1,5 @@
 """``add``: puts endpoints into the configuration, each after a trial probe, and says what they cost."""
 
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from probes.cli.commands.keys import set_key
 from probes.cli.commands.probe import probe_all
 from probes.cli.output.model_lines import list_lines
 from probes.cli.output.table import print_lines
+from probes.cli.output.terminal import is_interactive, say
 from probes.config.edit.endpoints import default_name, with_endpoints
 from probes.config.edit.file import ChangedMeanwhile, EditableConfig, checked, open_for_edit, save
 from probes.config.endpoints import ProbeSettings, read_endpoint
@@ -69,8 +69,8 @@ def add(config: Path | None, request: AddRequest) -> bool:
     if not new:
         return known and _begun(editable)
     endpoints = checked(editable, with_endpoints(editable.text, new)).endpoints[-len(new) :]
-    _say(f"{_count(endpoints)}: {_cost(endpoints)}")
-    if _is_interactive() and not request.yes and not typer.confirm(f"Add to {editable.path}?", default=True, err=True):
+    say(f"{_count(endpoints)}: {_cost(endpoints)}")
+    if is_interactive() and not request.yes and not typer.confirm(f"Add to {editable.path}?", default=True, err=True):
         return False
     kept = _tried(endpoints, loaded.vantage) if request.probing else list(endpoints)
     if kept:
@@ -78,7 +78,7 @@ def add(config: Path | None, request: AddRequest) -> bool:
         _write(file, editable, [one for one in new if one["name"] in names])
         for endpoint in kept:
             print(f"added {line(endpoint.name)} to {editable.path}")  # noqa: T201
-        _say(f"{_count(kept)}: {_cost(kept)}; inftop shows them, inftop check says more")
+        say(f"{_count(kept)}: {_cost(kept)}; inftop shows them, inftop check says more")
     return len(kept) == len(endpoints)
 
 
@@ -89,13 +89,13 @@ def _asked_for(config: Path | None, loaded: Config, request: AddRequest) -> list
     endpoint = endpoint_of(config, place, loaded.reachability_plan.route)
     found = None
     if request.probing or not request.models or not endpoint.dialect:
-        if endpoint.keys and _is_interactive() and find_key(endpoint.keys) is None:
+        if endpoint.keys and is_interactive() and find_key(endpoint.keys) is None:
             set_key(config, endpoint.keys[0])
         found = ask_models(endpoint, is_address=place.is_address)
         if not found.ok:
-            _say(f"its list of models was not to be had: {found.problem}")
+            say(f"its list of models was not to be had: {found.problem}")
         if found.outcome is Outcome.AUTH and endpoint.keys:
-            _say(f"the key was refused: inftop keys set {endpoint.keys[0]} puts another in its place")
+            say(f"the key was refused: inftop keys set {endpoint.keys[0]} puts another in its place")
     models = request.models or _only_model(found, place)
     return candidates_at(endpoint, models, found, place.key)
 
@@ -114,9 +114,9 @@ def _told(candidates: Iterable[Candidate]) -> list[Candidate]:
     found = []
     for one in candidates:
         for note in one.notes:
-            _say(f"{one.entry}: {note}")
+            say(f"{one.entry}: {note}")
         if one.problem is not None:
-            _say(f"{one.entry}: not added: {one.problem}")
+            say(f"{one.entry}: not added: {one.problem}")
         else:
             found.append(one)
     return found
@@ -152,13 +152,13 @@ def _kept(entry: str, usual: str, value: str, taken: set[str]) -> str:
         if found is None and name not in taken:
             break
     question = f"{entry}: its key stands there as plain text. Keep it in the keyring as {name}?"
-    if _is_interactive() and typer.confirm(question, default=False, err=True):
+    if is_interactive() and typer.confirm(question, default=False, err=True):
         try:
             keyring.write(name, Secret(value))
         except keyring.KeyringMissing as missing:
-            _say(f"{name} was not kept: {missing}")
+            say(f"{name} was not kept: {missing}")
     else:
-        _say(f"{entry}: its key stands there as plain text, and was left there: inftop keys set {name}")
+        say(f"{entry}: its key stands there as plain text, and was left there: inftop keys set {name}")
     return name
 
 
@@ -183,14 +183,14 @@ def _endpoints(
         problems: list[Problem] = []
         endpoint = read_endpoint(Table({"name": "new", **values}, problems, ""), ProbeSettings())
         if problems:
-            _say(f"{one.entry}: not added: {'; '.join(map(str, problems))}")
+            say(f"{one.entry}: not added: {'; '.join(map(str, problems))}")
             continue
         if request.name is None and (same := known.get(_identity(endpoint))) is not None:
-            _say(f"{one.entry}: is watched already, as {same}")
+            say(f"{one.entry}: is watched already, as {same}")
             is_any_known = True
             continue
         if (other := _of_same_model(endpoint, watched)) is not None:
-            _say(f"{one.entry}: {line(other.name)} asks the same model, with other settings; both are watched then")
+            say(f"{one.entry}: {line(other.name)} asks the same model, with other settings; both are watched then")
         whose = endpoint.provider
         given = line(request.name or str(one.values.get("name", "")), 120)
         free = given and (given not in taken or request.name)
@@ -228,7 +228,7 @@ def _begun(editable: EditableConfig) -> bool:
     """Where all is watched already: of the shipped configuration, a file of one's own is begun with it."""
     if editable.replaces is None:
         save(editable, editable.text)
-        _say(f"{editable.path}: begun with what is watched")
+        say(f"{editable.path}: begun with what is watched")
     return True
 
 
@@ -239,11 +239,11 @@ def _tried(endpoints: Sequence[Endpoint], vantage: str) -> list[Endpoint]:
     for endpoint in endpoints:
         outcome = samples[endpoint.name][0].outcome
         question = f"{line(endpoint.name)} failed ({outcome}). Add it all the same?"
-        if outcome is Outcome.OK or (_is_interactive() and typer.confirm(question, default=False, err=True)):
+        if outcome is Outcome.OK or (is_interactive() and typer.confirm(question, default=False, err=True)):
             kept.append(endpoint)
         else:
             more = f" (inftop keys set {endpoint.keys[0]})" if outcome is Outcome.NO_KEY and endpoint.keys else ""
-            _say(f"{line(endpoint.name)}: not added: its trial probe ended {outcome}{more}; --no-probe adds it untried")
+            say(f"{line(endpoint.name)}: not added: its trial probe ended {outcome}{more}; --no-probe adds it untried")
     return kept
 
 
@@ -260,11 +260,3 @@ def _cost(endpoints: Sequence[Endpoint]) -> str:
         return f"{tokens}, without a price"
     of = "" if len(priced) == len(costs) else f" for those with a price ({len(priced)})"
     return f"{tokens}, ${sum(priced):,.2f}{of}"
-
-
-def _is_interactive() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201

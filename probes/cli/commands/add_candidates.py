@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from probes.cli.commands.models import ask_address, ask_source, endpoint_at
+from probes.cli.model_lists import ask_address, ask_source, endpoint_at
 from probes.config import checks
 from probes.config.base_url_variables import base_url_of
 from probes.config.edit.values import endpoint_values

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +12,7 @@ from probes.budget.day_total import DayTotal, day_total
 from probes.cli.commands.check_keys import EndpointKeys, endpoint_keys, warnings
 from probes.cli.commands.check_route import route_facts, route_notes, route_record
 from probes.cli.output.table import columns, print_lines, styled
+from probes.cli.output.terminal import say
 from probes.config.file import find_config
 from probes.config.first_start import base_urls_named
 from probes.config.load import Config, load
@@ -57,9 +57,9 @@ def check(config: Path | None, *, as_json: bool) -> None:
     rows = [EndpointCheck(one, endpoint_keys(one, sources), daily_cost(one)) for one in loaded.endpoints]
     total = day_total((row.endpoint for row in rows if row.runs), loaded.budget)
     if sources.keyring_problem and any(row.keys.missing for row in rows):
-        print(f"note: {sources.keyring_problem}", file=sys.stderr)  # noqa: T201
+        say(f"note: {sources.keyring_problem}")
     for note in notes:
-        print(f"note: {note}", file=sys.stderr)  # noqa: T201
+        say(f"note: {note}")
     if as_json:
         print(json.dumps(_record(loaded, rows, total), indent=2))  # noqa: T201
     else:

@@ -14,6 +14,7 @@ from typing import Final
 
 import typer
 
+from probes.cli.output.terminal import is_interactive, say
 from probes.config.edit.file import open_for_edit, save
 from probes.config.file import ConfigFile, find_config, read_small_text
 from probes.config.first_start import beginning_endpoints
@@ -42,12 +43,12 @@ def edit(config: Path | None) -> bool:
         try:
             endpoints = load(file).endpoints
         except ConfigError as error:
-            _say("\n".join(_with_line(one, file.path) for one in error.problems))
-            if _is_interactive() and typer.confirm("Edit it again?", default=True, err=True):
+            say("\n".join(_with_line(one, file.path) for one in error.problems))
+            if is_interactive() and typer.confirm("Edit it again?", default=True, err=True):
                 continue
             return False
         changed = "" if file.path.read_bytes() != before else ", unchanged"
-        _say(f"{file.path} is right{changed}: {len(endpoints)} endpoints (inftop check says what it comes to)")
+        say(f"{file.path} is right{changed}: {len(endpoints)} endpoints (inftop check says what it comes to)")
         return True
 
 
@@ -79,7 +80,7 @@ def _own(file: ConfigFile) -> ConfigFile:
         return file
     editable = open_for_edit(file, [one.name for one in beginning_endpoints(load(file).endpoints)])
     save(editable, editable.text)
-    _say(f"{editable.path}: begun with what has a key of the shipped configuration, or with an example")
+    say(f"{editable.path}: begun with what has a key of the shipped configuration, or with an example")
     return editable.file
 
 
@@ -102,7 +103,7 @@ def _run(command: list[str], path: Path) -> None:
         except OSError as error:
             raise NoEditor(f"{command[0]} could not be started: {error.strerror}; name another in $EDITOR") from None
     if status:
-        _say(f"note: {command[0]} ended with status {status}")
+        say(f"note: {command[0]} ended with status {status}")
 
 
 @contextmanager
@@ -112,11 +113,3 @@ def _interrupts_left_to_it() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _is_interactive() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201

@@ -7,10 +7,9 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-import typer
-
 from probes.certificate import Certificate
 from probes.cli.output.progress_bar import progress_bar
+from probes.cli.output.terminal import say
 from probes.config.file import find_config
 from probes.config.load import Config, load
 from probes.config.select import in_group
@@ -73,11 +72,11 @@ def export(
         beside.write_text(json.dumps(newest_certificate.to_json(), indent=2) + "\n", encoding="utf-8")
     if output or not count:
         counted = f"{count:,} {'rollup' if request.rollup else 'sample'}{'' if count == 1 else 's'}"
-        typer.echo(f"{counted} in {output}" if output else counted, err=True)
+        say(f"{counted} in {output}" if output else counted)
     if note:
-        typer.echo(note, err=True)
+        say(note)
     for vantage in others:
-        typer.echo(f"results of another program are exported by --vantage {line(vantage)}", err=True)
+        say(f"results of another program are exported by --vantage {line(vantage)}")
 
 
 def _configured(config: Config) -> dict[str, list[str]]:

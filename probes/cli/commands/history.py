@@ -10,6 +10,7 @@ import typer
 
 from probes.cli.output.progress_bar import progress_bar
 from probes.cli.output.table import columns, print_lines, styled
+from probes.cli.output.terminal import say
 from probes.config.file import find_config
 from probes.config.load import Config, load
 from probes.sample import iso
@@ -46,7 +47,7 @@ def history(config: Path | None, *, as_json: bool) -> None:
             _print({**record, "problem": {"state": problem.state, "detail": problem.detail}}, as_json, lines)
         raise
     if nothing:
-        typer.echo(nothing, err=True)
+        say(nothing)
     else:
         lines += _lines(loaded, found)
     _print({**record, "retention_s": asdict(loaded.retention), **asdict(found)}, as_json, lines)
@@ -100,7 +101,7 @@ def merge(target: str, sources: Sequence[str], *, as_json: bool) -> None:
         vantages = shared_vantages(target, source)
         if vantages:
             one = f"the vantage{'s' if len(vantages) > 1 else ''} {', '.join(map(line, vantages))}"
-            typer.echo(f"{shown(source)}: both hold samples of {one}: {VANTAGE_ADVICE}", err=True)
+            say(f"{shown(source)}: both hold samples of {one}: {VANTAGE_ADVICE}")
         with progress_bar("Merging") as on_progress:
             found = merging.merge(target, source, on_progress)
         records.append({"source": shown(source), "shared_vantages": vantages, **asdict(found)})

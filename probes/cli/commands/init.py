@@ -1,9 +1,9 @@
 """``init``: begins a configuration of the user's own, short and commented."""
 
 import os
-import sys
 from pathlib import Path
 
+from probes.cli.output.terminal import say
 from probes.config.edit.file import begin, save
 from probes.config.file import find_config, shipped
 from probes.config.first_start import EXAMPLE, names_found, with_keys
@@ -20,19 +20,15 @@ def init(config: Path | None) -> None:
     endpoints = load(shipped()).endpoints
     found = with_keys(endpoints, names_found(endpoints, keyring=True))
     named = config or (Path(given) if (given := os.environ.get("INFTOP_CONFIG")) else None)
-    _say(f"every setting is explained in {shipped().path}")
+    say(f"every setting is explained in {shipped().path}")
     editable = begin(named, [one.name for one in found] or [EXAMPLE])
     watched = save(editable, editable.text).endpoints
     print(editable.path)  # noqa: T201
-    _say(f"begun with {', '.join(line(one.name) for one in watched)}")
+    say(f"begun with {', '.join(line(one.name) for one in watched)}")
     if not found:
-        _say(f"next: inftop keys set {watched[0].keys[0]} (or export it), or inftop add PROVIDER MODEL for another one")
+        say(f"next: inftop keys set {watched[0].keys[0]} (or export it), or inftop add PROVIDER MODEL for another one")
     else:
-        _say("next: inftop add PROVIDER MODEL for more, inftop edit to change it, inftop check for what it comes to")
+        say("next: inftop add PROVIDER MODEL for more, inftop edit to change it, inftop check for what it comes to")
     in_effect = find_config(config)
     if in_effect.path != editable.path:
-        _say(f"note: in this folder {in_effect.path} goes before it")
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201
+        say(f"note: in this folder {in_effect.path} goes before it")

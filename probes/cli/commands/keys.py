@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from probes.cli.output.table import Line, columns, print_lines, styled
+from probes.cli.output.terminal import say
 from probes.config.checks import key_name, nearest
 from probes.config.file import find_config
 from probes.config.key_users import key_uses
@@ -31,15 +32,15 @@ def set_key(config: Path | None, name: str) -> None:
     if name not in known.values():
         guess = nearest(name, known)
         hint = f"; did you mean {known[guess]}?" if guess else ""
-        _note(f"note: no endpoint and no provider uses a key named {name}{hint}")
+        say(f"note: no endpoint and no provider uses a key named {name}{hint}")
     keyring.read(name)  # raises where there is no keyring, before a person types a key in vain
     value = _ask(name).strip()
     if why := flaw(value):
         raise InvalidKey(f"the key {why}; nothing was changed")
     keyring.write(name, Secret(value))
-    _note(f"{name} is in the keyring")
+    say(f"{name} is in the keyring")
     if os.environ.get(name):
-        _note(f"note: the environment variable {name} is set too, and goes first")
+        say(f"note: the environment variable {name} is set too, and goes first")
 
 
 def list_keys(config: Path | None, *, as_json: bool) -> None:
@@ -48,9 +49,9 @@ def list_keys(config: Path | None, *, as_json: bool) -> None:
     sources = find_sources(users)
     for name in users:
         if name not in sources.found and (why := flaw_in_environment((name,))) is not None:
-            _note(f"note: {why}: not used")
+            say(f"note: {why}: not used")
     if sources.keyring_problem:
-        _note(f"note: {sources.keyring_problem}")
+        say(f"note: {sources.keyring_problem}")
     if as_json:
         rows = [{"name": name, "source": sources.found.get(name), "used_by": by} for name, by in users.items()]
         print(json.dumps(rows, indent=2))  # noqa: T201
@@ -63,9 +64,9 @@ def delete_key(name: str) -> bool:
     """Take a key out of the keyring. Returns whether there was one. Raises InvalidKey and KeyringMissing."""
     name = _checked_name(name)
     gone = keyring.delete(name)
-    _note(f"{name} is no longer in the keyring" if gone else f"{name} is not in the keyring")
+    say(f"{name} is no longer in the keyring" if gone else f"{name} is not in the keyring")
     if os.environ.get(name):
-        _note(f"note: the environment variable {name} is still set")
+        say(f"note: the environment variable {name} is still set")
     return gone
 
 
@@ -74,7 +75,7 @@ def test_key(config: Path | None, name: str, *, as_json: bool) -> bool:
 
     Raises InvalidKey, ConfigError, and ValueError for a base URL in the environment that is none.
     """
-    from probes.cli.commands.models import ask_all
+    from probes.cli.model_lists import ask_all
 
     name = _checked_name(name)
     loaded = load(find_config(config), may_be_empty=True)
@@ -118,7 +119,3 @@ def _ask(name: str) -> str:
     if sys.stdin.isatty():
         return getpass.getpass(f"{name} (not shown): ")
     return sys.stdin.readline()
-
-
-def _note(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201

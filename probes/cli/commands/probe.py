@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from probes.cli.model_lists import ask_address
 from probes.cli.output.ranking import ranking, ranking_table
 from probes.cli.output.sample_lines import name_width, sample_line
 from probes.cli.output.table import print_lines
@@ -23,7 +24,6 @@ from probes.keys.secret import KeyMissing
 from probes.measure.build_sample import unmeasured_sample
 from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import Prober
-from probes.models.find import find_models
 from probes.models.model import ModelList
 from probes.outcome import Outcome
 from probes.route import Route
@@ -68,7 +68,7 @@ def endpoint_of(*, model: str, provider: str | None, url: str | None, dialect: s
         address = address_of(url)
         preset = presets().get(address.provider or "")
         if address.dialect is None or (preset is not None and not preset.keys):  # a port alone tells little
-            found = event_loop.run(_ask(url, key))
+            found = _ask(url, key)
             if found.ok:  # the key of a provider goes to the provider's own address alone
                 provider, url, dialect, key = found.provider, found.url, found.dialect, key or "none"
             elif address.dialect is None:
@@ -77,19 +77,14 @@ def endpoint_of(*, model: str, provider: str | None, url: str | None, dialect: s
     return given_endpoint(model=model, provider=provider, url=url, dialect=dialect, key=key)
 
 
-async def _ask(url: str, key: str | None) -> ModelList:
+def _ask(url: str, key: str | None) -> ModelList:
     """What the server at an address says of itself, as its list of models; with the key of this name, if any."""
     socket, base_url = split_socket(url)
     try:
         keys = (checks.key_name(key),) if key and key != "none" else ()
     except ValueError as error:
         raise ConfigError((Problem("", "--key-env", str(error)),)) from None
-    endpoint = Endpoint(url, "", "", "", base_url, keys, route=Route(socket=socket))
-    try:
-        credentials = await KeyFinder().find(endpoint)
-    except KeyMissing as missing:
-        return ModelList.without_key(endpoint, str(missing))
-    return await find_models(endpoint, credentials, TlsContexts())
+    return event_loop.run(ask_address(Endpoint(url, "", "", "", base_url, keys, route=Route(socket=socket))))
 
 
 def _all_ok(samples: Mapping[str, Sequence[Sample]]) -> bool:

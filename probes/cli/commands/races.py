@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from probes.cli.output.race_lines import closing_lines
 from probes.cli.output.table import columns, print_lines, styled
+from probes.cli.output.terminal import say
 from probes.config.file import find_config
 from probes.config.load import load
 from probes.exports.file import opened
@@ -65,7 +66,7 @@ def races(config: Path | None, *, limit: int, as_json: bool) -> None:
     elif found:
         print_lines(_listed(found))
     else:
-        print("no race is kept yet: inftop race A B", file=sys.stderr)  # noqa: T201
+        say("no race is kept yet: inftop race A B")
 
 
 def show(config: Path | None, number: int, *, as_json: bool) -> None:
@@ -89,7 +90,7 @@ def export(config: Path | None, number: int, *, format: Format, output: Path | N
             file.write(text.encode())
     sys.stdout.flush()
     if output:
-        print(f"race {number} in {output}", file=sys.stderr)  # noqa: T201
+        say(f"race {number} in {output}")
 
 
 def _url(config: Path | None) -> str:

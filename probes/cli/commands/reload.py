@@ -2,7 +2,6 @@
 
 import contextlib
 import socket
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Final
 
 from probes.cli.exit_codes import ExitCode
 from probes.cli.output.reload_report import change_words, restart_words
+from probes.cli.output.terminal import say
 from probes.config.file import find_config
 from probes.config.load import load
 from probes.feed.messages import ConfigurationStatus, RecorderStatus
@@ -52,12 +52,12 @@ def reload(config: Path | None) -> ExitCode:
     with contextlib.closing(StoreReader(url)) as reader:
         answer = ask(lambda: reader.recorder(read.vantage) or reader.recorder(None))
     if answer is None:
-        _say(f"no recorder of {shown(url)} answers: inftop or inftop record starts one")
-        _say("(one that began before [store] was changed still records where it began, until it is started again)")
+        say(f"no recorder of {shown(url)} answers: inftop or inftop record starts one")
+        say("(one that began before [store] was changed still records where it began, until it is started again)")
         return ExitCode.NOT_OK
     found = answer.found
     for words in answer_lines(answer, _now_ms()):
-        (_say if found.problem else print)(words)
+        (say if found.problem else print)(words)
     return ExitCode.USAGE if found.problem else ExitCode.OK
 
 
@@ -112,10 +112,6 @@ def _configuration(recorder: Recorder) -> ConfigurationStatus | None:
         return RecorderStatus.from_json(recorder.status).configuration
     except ValueError:
         return None
-
-
-def _say(words: str) -> None:
-    print(words, file=sys.stderr)  # noqa: T201
 
 
 def _now_ms() -> int:

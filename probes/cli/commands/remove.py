@@ -1,9 +1,9 @@
 """``remove``: takes endpoints out of the configuration; what was recorded of them stays."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from probes.cli.output.terminal import say
 from probes.config.edit.endpoints import without_endpoint
 from probes.config.edit.file import open_for_edit, save
 from probes.config.file import find_config
@@ -24,7 +24,7 @@ def remove(config: Path | None, names: Sequence[str]) -> bool:
     try:
         choose(loaded.endpoints, names)
     except UnknownEndpoint as unknown:
-        _say(str(unknown))
+        say(str(unknown))
         return False
     watched = [one.name for one in (first_endpoints if file.found == "shipped" else tuple)(loaded.endpoints)]
     if set(watched) <= set(names):
@@ -37,9 +37,5 @@ def remove(config: Path | None, names: Sequence[str]) -> bool:
     save(editable, text)
     for name in dict.fromkeys(names):
         print(f"removed {line(name)} from {editable.path}")  # noqa: T201
-    _say("What was recorded of it stays in the history: inftop export --endpoint NAME. Its key stays where it is.")
+    say("What was recorded of it stays in the history: inftop export --endpoint NAME. Its key stays where it is.")
     return True
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201

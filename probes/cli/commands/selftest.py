@@ -7,6 +7,7 @@ from pathlib import Path
 
 from probes.certificate import Certificate, MeasuredLoad, Spread, milliseconds
 from probes.cli.output.table import columns, print_lines
+from probes.cli.output.terminal import say
 from probes.config.file import find_config
 from probes.config.load import load
 from probes.selftest.run import Screen
@@ -33,7 +34,7 @@ def selftest(config: Path | None, screen: Screen | None, *, quick: bool, as_json
     try:
         keep(store_url, found)
     except StoreProblem as problem:
-        print(f"not kept in the history: {problem.detail}", file=sys.stderr)  # noqa: T201
+        say(f"not kept in the history: {problem.detail}")
     return found.can_measure
 
 
