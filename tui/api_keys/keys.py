@@ -7,7 +7,7 @@ from tui.keys import verbs
 from tui.keys.keymap import Key, KeyTable, disabled_if
 
 API_KEYS_KEYS: Final = KeyTable("API keys", (
-    Key("api_keys.others", "enter", "Enter", "others", "Look", "show all", "",
+    Key("api_keys.others", "enter", "Enter", "others", "Look", "others", "",
         "On the last row: show the keys of all providers that inftop knows, or only those of the endpoints."),
     Key("api_keys.set", "enter", "Enter", "set", "Do", "set", "Set the key",
         "Type or paste the marked key: nothing of it is shown, and it goes into the system's keyring. It is used at "
@@ -39,13 +39,14 @@ class ApiKeysKeyState:
 
     ``is_key``: on a key, else on the row that folds those of other providers. ``not_ours`` says why the key is none
     that is set here ("" for one that is); ``no_keyring`` why there is no keyring; ``absent`` why there is nothing to
-    test; ``busy`` what is under way with it.
+    test, ``unkept`` why there is nothing to delete; ``busy`` what is under way with it.
     """
 
     is_key: bool = True
     not_ours: str = ""
     no_keyring: str = ""
     absent: str = ""
+    unkept: str = ""
     busy: str = ""
 
 
@@ -53,6 +54,7 @@ def disabled_keys(now: ApiKeysKeyState) -> dict[str, str]:
     """The ids of the keys that do nothing now, each with the reason a person is told; "" where none is needed."""
     return {
         **disabled_if(bool(now.absent), ("api_keys.test",), now.absent),
+        **disabled_if(bool(now.unkept), ("remove",), now.unkept),
         **disabled_if(bool(now.no_keyring), ("api_keys.set", "remove"), now.no_keyring),
         **disabled_if(bool(now.busy), ("api_keys.set", "api_keys.test", "remove"), now.busy),
         **disabled_if(bool(now.not_ours), ("api_keys.set", "remove"), now.not_ours),

@@ -28,6 +28,12 @@ from tui.widgets.plate import Plate, Row
 
 RULE: Final = "─"
 
+LOW: Final = 18
+"""Rows of the screen below which little is said of the marked key."""
+
+ABOUT_ROWS: Final = 7
+LOW_ABOUT_ROWS: Final = 4
+
 NOT_OURS: Final = {
     "command": "A program prints this key: it is set where that has it from.",
     "aws": "AWS's own tools keep these keys.",
@@ -93,8 +99,10 @@ class ApiKeysScreen(KeyedScreen[None]):
         """Seen again: everything is looked up again."""
         self.look_up()
 
-    def on_resize(self, _: events.Resize) -> None:
-        """Another size."""
+    def on_resize(self, event: events.Resize) -> None:
+        """Another size; where there are few rows, most are the list's."""
+        self._about.styles.height = ABOUT_ROWS if event.size.height >= LOW else LOW_ABOUT_ROWS
+        self._about.styles.margin = (int(event.size.height >= LOW), 1, 0, 1)
         self.call_after_refresh(self.draw)
 
     # what is known
@@ -141,6 +149,7 @@ class ApiKeysScreen(KeyedScreen[None]):
                 not_ours=NOT_OURS.get(one.use.kind, ""),
                 no_keyring=f"{_sentence(problem)} In a shell: export {one.use.name}='your key'" if problem else "",
                 absent=_untestable(one),
+                unkept="The keyring has no such key." if one.source in ("missing", "not needed") else "",
                 busy="Wait until it is done." if one.busy or (one.test is not None and one.test.under_way) else "",
             )
         )

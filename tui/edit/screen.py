@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from textwrap import wrap
 from typing import ClassVar, Final
 
 from textual import events, on
@@ -28,6 +29,11 @@ from tui.widgets.plate import Plate, Row
 
 NOT_READ: Final = "The configuration is still being read."
 
+LOW: Final = 18
+"""Rows of the screen below which what is wrong stands above the fields: what is below them is out of sight."""
+
+MOST_WRONG: Final = 3
+
 
 class EditScreen(KeyedScreen[None]):
     """The form of the endpoint ``name`` of the file that ``config`` finds; ``keyless`` endpoints cost nothing.
@@ -47,7 +53,8 @@ class EditScreen(KeyedScreen[None]):
         #file { height: 1; margin: 1; }
         #form { height: auto; margin: 0 1; }
         #actions { height: 1; margin: 1 1 0 1; }
-        #words { height: 1fr; margin: 1 2 0 2; }
+        #words { height: auto; margin: 1 2 0 2; }
+        #body { height: 1fr; overflow-y: auto; scrollbar-size-vertical: 1; }
     }
     """
 
@@ -69,11 +76,12 @@ class EditScreen(KeyedScreen[None]):
         """Heading, the file that is written, fields, what it comes to, keys."""
         yield self._heading
         yield self._file
-        yield self._rows
-        with Horizontal(id="actions"):
-            yield ActionField("Save", "save")
-            yield ActionField("Remove this endpoint", "remove")
-        yield self._words
+        with Vertical(id="body"):  # which has no keys of its own, and follows the field that has the focus
+            yield self._rows
+            with Horizontal(id="actions"):
+                yield ActionField("Save", "save")
+                yield ActionField("Remove this endpoint", "remove")
+            yield self._words
         yield self.key_line
 
     def on_mount(self) -> None:
@@ -138,7 +146,8 @@ class EditScreen(KeyedScreen[None]):
         file_rows = self._file_rows()
         self._file.styles.height = len(file_rows)
         self._file.draw(file_rows)
-        rows: list[Row] = [((self._problem, "error"),)] if self._problem else []
+        problem = wrap(self._problem, max(width, 10), break_on_hyphens=False)
+        rows: list[Row] = [((row, "error"),) for row in problem]
         if form is not None:
             wrong = self._judged.of_field or {}
             for row in self.query(FieldRow):
@@ -146,12 +155,15 @@ class EditScreen(KeyedScreen[None]):
                 row.draw(note, is_wrong=row.field in wrong, is_changed=row.field in form.changed)
             rows += problem_rows(self._judged, width)
             rows += cost_rows(form.endpoint, self._judged, self._keyless, width)
+        self._words.styles.height = len(rows)
         self._words.draw(rows)
         self.show_keys()
 
     def _file_rows(self) -> list[Row]:
         if self._editable is None:
             return [(("reading the configuration …" if not self._problem else "", "hint"),)]
+        if self.size.height < LOW and (wrong := problem_rows(self._judged, self.size.width - 4)):
+            return wrong[:MOST_WRONG]
         path = shown_path(self._editable.path)
         if self._editable.replaces is None:
             return [(("The configuration that comes with inftop is never changed. This is written to", "label"),),

@@ -141,3 +141,13 @@ async def test_names_are_no_markup(tmp_path):
         assert f"Edit {name}" in shown.text
         await shown.press("delete")
         assert f"Remove {name}?" in shown.text
+
+
+async def test_on_a_low_screen_the_form_follows_the_focus_and_what_is_wrong_is_above_it(tmp_path):
+    async with opened(tmp_path, size=(40, 12)) as shown:
+        await shown.press("down")
+        await typed(shown, ["end", "backspace", "x"])
+        assert "is not a duration" in shown.text
+        await shown.press(*["down"] * 6)
+        await done(shown)
+        assert "[ Save ]" in shown.text
