@@ -120,7 +120,7 @@ def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
 @app.command()
 def providers(as_json: JsonOption = False) -> None:
     """List the providers an endpoint can name."""
-    from probes.cli.commands.providers import providers
+    from probes.cli.commands.setup.providers import providers
 
     providers(as_json=as_json)
 
@@ -162,7 +162,7 @@ def models(
     tokens; with --key-env one more, which says whether the list is given to anybody. Exit code 1 where a list could not
     be had.
     """
-    from probes.cli.commands.models import model_events, models, models_at
+    from probes.cli.commands.setup.models import model_events, models, models_at
 
     if events:
         if url or key_env or dialect:
@@ -202,7 +202,7 @@ def discover(as_json: JsonOption = False) -> None:
     Keys are looked for in the environment and the keyring; they are sent nowhere. The ports 11434, 8000, 8080, 1234 and
     30000 of this machine are asked for their models.
     """
-    from probes.cli.commands.discover import discover
+    from probes.cli.commands.setup.discover import discover
 
     discover(as_json=as_json)
 
@@ -528,7 +528,7 @@ def keys_set(ctx: typer.Context, name: KeyName) -> None:
 
     It is asked for without showing it, or read from standard input.
     """
-    from probes.cli.commands.keys import set_key
+    from probes.cli.commands.setup.keys import set_key
 
     set_key(ctx.obj, name)
 
@@ -539,7 +539,7 @@ def keys_list(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     In the environment, in the keyring, or missing. Values are never shown.
     """
-    from probes.cli.commands.keys import list_keys
+    from probes.cli.commands.setup.keys import list_keys
 
     list_keys(ctx.obj, as_json=as_json)
 
@@ -550,7 +550,7 @@ def keys_test(ctx: typer.Context, name: KeyName, as_json: JsonOption = False) ->
 
     No tokens are used. Exit code 1 where the key is refused, or is not found.
     """
-    from probes.cli.commands.keys import test_key
+    from probes.cli.commands.setup.keys import test_key
 
     with _usage_errors():
         taken = test_key(ctx.obj, name, as_json=as_json)
@@ -564,7 +564,7 @@ def keys_delete(name: KeyName) -> None:
 
     Exit code 1 where it was not there.
     """
-    from probes.cli.commands.keys import delete_key
+    from probes.cli.commands.setup.keys import delete_key
 
     if not delete_key(name):
         raise typer.Exit(ExitCode.NOT_OK)

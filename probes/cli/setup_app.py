@@ -24,7 +24,7 @@ def init(ctx: typer.Context) -> None:
     With the shipped endpoints whose key is found, or with one as an example. A file that is there already is left as
     it is, with exit code 2. --config names another place.
     """
-    from probes.cli.commands.init import init
+    from probes.cli.commands.setup.init import init
 
     init(ctx.obj)
 
@@ -89,8 +89,8 @@ def add(
             return
     if what is None and source is None:
         raise typer.BadParameter("name a provider or an address (inftop providers, inftop discover), or --from")
-    from probes.cli.commands.add import AddRequest, add
-    from probes.cli.commands.add_candidates import Place
+    from probes.cli.commands.setup.add import AddRequest, add
+    from probes.cli.commands.setup.add_candidates import Place
 
     place = None if what is None else Place(what, url, key, dialect)
     options = {"source": source, "name": name, "group": group, "interval": interval}
@@ -105,7 +105,7 @@ def edit(ctx: typer.Context) -> None:
     The shipped configuration is never edited: a file of your own begins in its place. Exit code 2 where the file is
     wrong in the end.
     """
-    from probes.cli.commands.edit import edit
+    from probes.cli.commands.setup.edit import edit
 
     if not edit(ctx.obj):
         raise typer.Exit(ExitCode.USAGE)
@@ -120,7 +120,7 @@ def remove(
 
     What was recorded of them stays in the history. Exit code 1 where there is none of that name.
     """
-    from probes.cli.commands.remove import remove
+    from probes.cli.commands.setup.remove import remove
 
     if not remove(ctx.obj, names):
         raise typer.Exit(ExitCode.NOT_OK)

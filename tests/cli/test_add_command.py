@@ -8,7 +8,7 @@ from pathlib import Path
 import keyring
 import pytest
 
-from probes.cli.commands import add as add_command
+from probes.cli.commands.setup import add as add_command
 from probes.config.load import load
 from probes.models.model import ModelList
 from probes.outcome import Outcome

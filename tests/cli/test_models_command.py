@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from keyring.backends.fail import Keyring as NoKeyring
 
 from probes.cli.app import main
-from probes.cli.commands import discover as discover_command
+from probes.cli.commands.setup import discover as discover_command
 from probes.cli.json_page import schemas
 from probes.cli.output.model_lines import list_lines
 from probes.models.changes import ModelEvent

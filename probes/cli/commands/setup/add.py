@@ -8,9 +8,9 @@ from typing import Any
 import typer
 
 from probes.budget.daily_cost import daily_cost
-from probes.cli.commands.add_candidates import Place, ask_models, candidates_at, endpoint_of, imported
-from probes.cli.commands.keys import set_key
 from probes.cli.commands.probe import probe_all
+from probes.cli.commands.setup.add_candidates import Place, ask_models, candidates_at, endpoint_of, imported
+from probes.cli.commands.setup.keys import set_key
 from probes.cli.output.model_lines import list_lines
 from probes.cli.output.table import print_lines
 from probes.cli.output.terminal import is_interactive, say

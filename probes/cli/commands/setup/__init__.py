@@ -1,0 +1,1 @@
+"""Commands that set inftop up: the configuration, keys, providers and their models, what this machine offers."""
