@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from probes.config.file import shipped
 from probes.config.load import Config
 from probes.endpoint import Endpoint
+from probes.race.request import NamedPrompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ def settings_changed(before: Config, after: Config) -> tuple[str, ...]:
     pairs = (
         ("[budget]", before.budget, after.budget),
         ("[control]", before.reachability_plan, after.reachability_plan),
-        ("[[race.prompt]]", before.prompts, after.prompts),
+        ("[[race.prompt]]", _own_prompts(before), _own_prompts(after)),
         ("[screen]", _fixed(before), _fixed(after)),
     )
     return tuple(name for name, old, new in pairs if old != new)
@@ -47,6 +49,11 @@ def restart_needed(running: Config, newest: Config) -> tuple[str, ...]:
         ("[store] retention", running.retention, newest.retention),
     )
     return tuple(name for name, old, new in pairs if old != new)
+
+
+def _own_prompts(config: Config) -> tuple[NamedPrompt, ...]:
+    """The prompts of a file of one's own: where it has none, races are on the shipped ones, as before there was one."""
+    return () if config.path == shipped().path else config.prompts
 
 
 def _fixed(config: Config) -> dict[str, str]:

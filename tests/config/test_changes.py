@@ -11,6 +11,7 @@ from probes.config.changes import (
     restart_needed,
     settings_changed,
 )
+from probes.config.file import shipped
 from probes.config.load import load
 from probes.config.screen import FixedOption
 from tests.samples import endpoint
@@ -48,3 +49,13 @@ def test_what_takes_a_restart_is_told_from_what_does_not(tmp_path):
     assert settings_changed(one, replace(one, budget=Budget(1, 1), screen=fixed)) == ("[budget]", "[screen]")
     other = replace(one, screen={"theme": FixedOption("inftop-light", f"{path}:9")})
     assert settings_changed(replace(one, screen=fixed), other) == (), "a line that moved is no change"
+
+
+def test_a_first_file_without_prompts_changes_none(tmp_path):
+    path = tmp_path / "config.toml"
+    path.write_text('[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n')
+    ours, own = load(shipped()), load(path)
+    assert ours.prompts
+    assert "[[race.prompt]]" not in settings_changed(ours, own)
+    path.write_text(path.read_text() + '[[race.prompt]]\nname = "x"\ntext = "y"\n')
+    assert "[[race.prompt]]" in settings_changed(own, load(path))
