@@ -30,7 +30,7 @@ SAID_OF = {
     "configuration.md": ("Dashboard", "Edit an endpoint"),
     "exporting.md": ("Dashboard", "Endpoint"),
     "CONTRIBUTING.md": (),
-    "architecture.md": ("Dashboard",),
+    "architecture.md": ("Dashboard", "Welcome"),
 }
 """The pages of the screen whose keys a page of the documents names; any other names those of the dashboard."""
 
