@@ -1,18 +1,13 @@
-"""On which line of a configuration file a key stands, and a problem; pure.
-
-Read line by line: keys of tables that are written in one line, and strings over several lines, may hide a key.
-"""
+"""On which line of a configuration file a key stands, and a problem; pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+import tomllib
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from probes.config_error import Problem
 
-_KEY: Final = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
-"""The key of a line ``key = value``, or several with dots between them."""
-
-_HEADING: Final = re.compile(r"\s*(\[\[?)\s*([^]]*?)\s*\]")
 _ENDPOINT: Final = re.compile(r"(endpoint|race\.prompt)\[(\d+)\]")
 _UNKNOWN: Final = re.compile(r"(?:unknown|missing) key '([^']*)'")
 _SYNTAX: Final = re.compile(r"line (\d+): ")
@@ -50,25 +45,44 @@ def problem_line(problem: Problem, text: str) -> int | None:
 
 
 def places(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Every line that begins a table or sets a key, with the path of that: ``("endpoint[2]", "timeout", "total")``."""
-    counts = dict[str, int]()
-    table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if (heading := _HEADING.match(line)) is not None:
-            name = re.sub(r"\s*\.\s*", ".", heading[2])
-            if heading[1] == "[[":
-                counts[name] = counts.get(name, 0) + 1
-                table = (f"{name}[{counts[name]}]",)
-            else:
-                table = _path(name, counts)
-            yield number, table
-        elif (key := _KEY.match(line)) is not None:
-            yield number, (*table, *(part.strip().strip("\"'") for part in key[1].split(".")))
+    """Every line that begins a table or sets a key, with the path of that: ``("endpoint[2]", "timeout", "total")``.
+
+    None of a text that is not TOML.
+    """
+    from probes.config.edit.layout import elements, sections  # only where a line is asked for
+
+    try:
+        tomllib.loads(text)
+    except ValueError:
+        return
+    feeds = [at for at, one in enumerate(text) if one == "\n"]
+
+    def line(place: int) -> int:
+        return bisect_left(feeds, place) + 1
+
+    counts = dict[tuple[str, ...], int]()
+    for section in sections(text):
+        if section.opens:
+            counts[section.path] = counts.get(section.path, 0) + 1
+        table = _numbered(section.path, counts)
+        if section.path:
+            yield line(section.header.start), table
+        for entry in section.entries:
+            path = (*section.path, *entry.path)
+            yield line(entry.lines.start), (*table, *entry.path)
+            if text[entry.value.start] == "[":
+                for number, element in enumerate(elements(text, entry.value), start=1):
+                    yield line(element.start), (_name(path, number),)
 
 
-def _path(name: str, counts: dict[str, int]) -> tuple[str, ...]:
-    """The path of a table ``[name]``: below the newest table of a list, where it is one of that."""
+def _numbered(path: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> tuple[str, ...]:
+    """The path of a table, below the newest table of a list where it is one of that, or in that."""
     for listed, count in counts.items():
-        if name.startswith(f"{listed}."):
-            return (f"{listed}[{count}]", *name.removeprefix(f"{listed}.").split("."))
-    return tuple(name.split("."))
+        if path[: len(listed)] == listed:
+            return (_name(listed, count), *path[len(listed) :])
+    return path
+
+
+def _name(listed: tuple[str, ...], number: int) -> str:
+    """A table of a list as problems name it: ``race.prompt[2]``."""
+    return f"{'.'.join(listed)}[{number}]"

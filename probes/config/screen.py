@@ -49,10 +49,11 @@ class FixedOption(NamedTuple):
 def read_screen(table: Table, path: Path, text: str) -> Mapping[Option, FixedOption]:
     """The options that ``[screen]`` of a file fixes; ``text`` is the whole file, in which their lines are found."""
     fixed: dict[Option, FixedOption] = {}
+    lines = {keys: number for number, keys in places(text)} if table.given else {}
     for option in CHOICES:
         value = table.read(option, partial(checked, option), None)
         if value is not None:
-            number = next((line for line, found in places(text) if found == ("screen", option)), None)
+            number = lines.get(("screen", option))
             fixed[option] = FixedOption(value, f"{path}:{number}" if number else str(path))
     table.close()
     return fixed

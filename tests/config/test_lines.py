@@ -2,7 +2,7 @@
 
 import pytest
 
-from probes.config.lines import problem_line, problem_words
+from probes.config.lines import places, problem_line, problem_words
 from probes.config_error import Problem
 
 TEXT = """\
@@ -12,7 +12,7 @@ retention = 3
 
 [probe]
 timeout.total = "1s"
-timeout = { connect = "1s" }
+price = { input = "1s" }
 
 [[endpoint]]
 name = "a"
@@ -36,7 +36,7 @@ name = "p"
         ("store.nothing", "must be", 1),
         ("nothing", "must be", None),
         ("probe.timeout.total", "must be", 6),
-        ("probe.timeout.connect", "must be", 7),
+        ("probe.price.input", "must be", 7),
         ('endpoint[1] "a": model', "must be", 11),
         ('endpoint[2] "b": interval', "must be", 15),
         ('endpoint[2] "b": price.input', "must be", 17),
@@ -52,6 +52,30 @@ name = "p"
 )
 def test_the_line_of_a_problem_is_its_key_s_or_that_of_what_is_around_it(where, what, line):
     assert problem_line(Problem("config.toml", where, what), TEXT) == line
+
+
+INLINE = '''\
+note = """
+[[endpoint]]
+name = "not this one"
+"""
+endpoint = [
+  { name = "a", model = "m" },
+  # the second
+  { name = "b", price = { input = -1 } },
+]
+'''
+
+
+@pytest.mark.parametrize(("where", "line"), [
+    ('endpoint[1] "a": model', 6), ('endpoint[2] "b": price.input', 8), ("note", 1), ("endpoint", 5),
+])  # fmt: skip
+def test_strings_of_several_lines_hide_no_key_and_endpoints_in_one_array_are_found(where, line):
+    assert problem_line(Problem("config.toml", where, "must be"), INLINE) == line
+
+
+def test_a_text_that_is_not_toml_has_no_places():
+    assert list(places("[store\nurl = 1\n[probe]\n")) == []
 
 
 def test_a_problem_in_words_begins_with_its_line_and_counts_the_others():
