@@ -4,7 +4,8 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import Final
+from contextlib import suppress
+from typing import Final, TextIO
 
 from probes.cli.exit_codes import ExitCode
 
@@ -22,13 +23,56 @@ def asked_for_completions() -> bool:
 
 
 def run(command: Callable[[], None]) -> None:
-    """Run a command with usable standard streams; Ctrl+C ends it without a traceback, however early it comes."""
+    """Run a command with usable standard streams; Ctrl+C ends it without a traceback, however early it comes.
+
+    Where all else was well, but what it printed could not be written to its end, the exit code says so.
+    """
     try:
         open_closed_streams()
         replace_unencodable()
-        command()
+        code = _code_of(command)
     except KeyboardInterrupt:
-        sys.exit(ExitCode.INTERRUPTED)
+        code = ExitCode.INTERRUPTED
+    problem = _flush(sys.stdout)
+    if problem is not None and not code:
+        code = ExitCode.NOT_OK
+        if not isinstance(problem, BrokenPipeError):  # the reader of a pipe that goes has read all it wants
+            _say(problem.strerror or str(problem))
+    if isinstance(code, str):
+        _say(code)
+        code = ExitCode.NOT_OK
+    _flush(sys.stderr)
+    sys.exit(code)
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):  # where nobody can be told, the exit code alone tells
+        print(text, file=sys.stderr)  # noqa: T201
+
+
+def _code_of(command: Callable[[], None]) -> int | str | None:
+    """What a command ends with: an exit code, or a message of what went wrong."""
+    try:
+        command()
+    except SystemExit as ending:
+        return ending.code
+    except OSError:
+        if _flush(sys.stderr) is None:  # it is not that nobody could be told something
+            raise
+        return ExitCode.NOT_OK
+    return None
+
+
+def _flush(stream: TextIO) -> OSError | None:
+    """Write what a stream still holds. Where that cannot be, drop it, or Python would fail to, noisily; say why."""
+    try:
+        stream.flush()
+    except OSError as problem:
+        with suppress(OSError), open(os.devnull, "wb") as null:  # noqa: PTH123
+            os.dup2(null.fileno(), stream.fileno())
+            stream.flush()
+        return problem
+    return None
 
 
 def open_closed_streams() -> None:

@@ -44,6 +44,14 @@ class HelpPage:
     note: str = ""
 
 
+def _columns_wanted() -> int:
+    """The width that the environment asks for where there is no terminal."""
+    try:
+        return int(os.environ.get("COLUMNS") or WIDEST)
+    except ValueError:
+        return WIDEST
+
+
 def help_page(command: Any, ctx: Any) -> HelpPage:
     """The help of a command, made of what its function declares and of `probes.cli.contents`."""
     words = _words(ctx)
@@ -80,7 +88,7 @@ def pages(command: Any, ctx: Any) -> Iterator[HelpPage]:
 
 def help_text(command: Any, ctx: Any) -> str:
     """The help as it is printed: as wide as the terminal, in colours where that shows them."""
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else int(os.environ.get("COLUMNS") or WIDEST)
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else _columns_wanted()
     colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return "\n".join(laid_out(help_page(command, ctx), max(NARROWEST, min(columns, WIDEST)), colours=colours))
 

@@ -10,7 +10,7 @@ from typer.main import get_command
 from probes.cli.command_line import CommandLine, options_first
 from probes.cli.contents import EXAMPLES, EXIT_CODES, GROUPS
 from probes.cli.exit_codes import ExitCode
-from probes.cli.help_page import help_page, laid_out
+from probes.cli.help_page import help_page, help_text, laid_out
 from probes.config.screen import checked
 from tui.commands import app
 
@@ -158,3 +158,10 @@ def test_brackets_in_help_stay_as_written(capsys, monkeypatch):
     with pytest.raises(SystemExit):
         tried(["--help"])
     assert "Add an [[endpoint]] table, in [bold]no markup[/]." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("columns", ["x", "-3", "0", "1", "100000", ""])
+def test_help_is_given_whatever_width_the_environment_asks_for(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    ctx = COMMANDS["add"]
+    assert max(map(len, help_text(ctx.command, ctx).splitlines())) <= 100
