@@ -7,19 +7,10 @@ from typing import Annotated
 
 import typer
 
-from probes.cli.app import (
-    GIVEN,
-    RACE_VIEW,
-    ConfigOption,
-    ForOption,
-    JsonOption,
-    ThemeOption,
-    VersionOption,
-    WindowOption,
-    app,
-)
+from probes.cli.app import GIVEN, RACE_VIEW, app
 from probes.cli.app import main as run_app
 from probes.cli.exit_codes import ExitCode
+from probes.cli.options import ConfigOption, ForOption, JsonOption, ThemeOption, VersionOption, WindowOption, seconds_of
 from probes.cli.setup_app import ADD_PAGE
 from probes.config.screen import Option
 from probes.text import line
@@ -100,14 +91,9 @@ def demo(
 
     Without a terminal, print one line per sample and a closing table.
     """
-    from probes.durations import seconds
     from tui.launch import show_demo
 
-    try:
-        lasting_s = None if lasting is None else seconds(lasting)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--for") from error
-    show_demo(ctx.meta[GIVEN], lasting_s=lasting_s)
+    show_demo(ctx.meta[GIVEN], lasting_s=seconds_of(lasting))
 
 
 @app.command()

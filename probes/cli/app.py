@@ -5,23 +5,19 @@ standard output, narration to standard error; exit codes are in `probes.cli.exit
 """
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 
-from probes import __version__
 from probes.cli import completion
 from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode, exit_code_of, message_of
 from probes.cli.history_app import history_app
+from probes.cli.keys_app import keys_app
+from probes.cli.options import ConfigOption, ForOption, JsonOption, VersionOption, seconds_of, usage_errors
 from probes.cli.races_app import races_app
 from probes.cli.setup_app import setup_app
-
-if TYPE_CHECKING:
-    from probes.config.screen import Option
 
 app = CommandLine(
     name="inftop",
@@ -34,70 +30,10 @@ RACE_VIEW: Final = "inftop.race_view"
 GIVEN: Final = "inftop.given"
 """The key in the context's ``meta`` of the options of the screen that the command line gives."""
 
-keys_app = CommandLine(help="Keep, list, test and delete the keys of providers.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
 app.add_typer(races_app, name="races")
 app.add_typer(history_app, name="history")
 app.add_typer(setup_app)
-
-
-def _print_version(ctx: typer.Context, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
-        typer.echo(f"inftop {__version__}")
-        raise typer.Exit
-
-
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        help="The configuration. Default: $INFTOP_CONFIG, ./config.toml, the user's, then the shipped one.",
-    ),
-]
-VersionOption = Annotated[
-    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
-]
-
-
-def _theme(value: str | None) -> str | None:
-    return _screen_option("theme", value)
-
-
-def _window(value: str | None) -> str | None:
-    return _screen_option("window", value)
-
-
-def _screen_option(option: "Option", value: str | None) -> str | None:
-    from probes.config.screen import checked
-
-    with _usage_errors():
-        return None if value is None else checked(option, value)
-
-
-ThemeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--theme",
-        metavar="NAME",
-        callback=_theme,
-        autocompletion=completion.themes,
-        help="inftop-dark, inftop-light, or one of Textual's.",
-    ),
-]
-WindowOption = Annotated[
-    str | None,
-    typer.Option(
-        "--window",
-        metavar="TIME",
-        callback=_window,
-        autocompletion=completion.windows,
-        help="How far back to look at first: 1m, 5m, 1h, 6h, 24h, 7d, 30d, 90d or 1y. Default: as last time, else 1h.",
-    ),
-]
-
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 @app.callback()
@@ -115,101 +51,6 @@ def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
     from probes.cli.commands.check import check
 
     check(ctx.obj, as_json=as_json)
-
-
-@app.command()
-def providers(as_json: JsonOption = False) -> None:
-    """List the providers an endpoint can name."""
-    from probes.cli.commands.setup.providers import providers
-
-    providers(as_json=as_json)
-
-
-@app.command()
-def models(
-    ctx: typer.Context,
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PROVIDER",
-            help="Providers; those of the configuration with a key if none.",
-            autocompletion=completion.providers,
-        ),
-    ] = None,
-    url: Annotated[str | None, typer.Option(metavar="URL", help="The server at this address instead.")] = None,
-    key_env: Annotated[
-        str | None,
-        typer.Option(
-            "--key-env",
-            metavar="NAME",
-            help="The name of the key to send. Default: the provider's own.",
-            autocompletion=completion.keys,
-        ),
-    ] = None,
-    dialect: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="What --url speaks. Default: it is found out.", autocompletion=completion.dialects
-        ),
-    ] = None,
-    events: Annotated[bool, typer.Option("--events", help="What changed in the lists, as recorders found it.")] = False,
-    since: Annotated[str, typer.Option(metavar="WHEN", help="The first of --events: 7d ago, or a time.")] = "30d",
-    as_json: JsonOption = False,
-) -> None:
-    """List the models that providers have now.
-
-    With context, price and quantization where they say so. One request for each provider and key, which costs no
-    tokens; with --key-env one more, which says whether the list is given to anybody. Exit code 1 where a list could not
-    be had.
-    """
-    from probes.cli.commands.setup.models import model_events, models, models_at
-
-    if events:
-        if url or key_env or dialect:
-            raise typer.BadParameter("--events asks nobody: name providers, or nothing")
-        from probes.durations import parse_when
-
-        with _usage_errors():
-            since_ms = parse_when(since)
-        model_events(ctx.obj, names or [], since_ms, as_json=as_json)
-        return
-    if url is None and dialect:
-        raise typer.BadParameter("--dialect says how to ask --url: name that, too")
-    if url is not None and names:
-        raise typer.BadParameter("name providers or --url, not both")
-    if key_env and not (names or url):
-        raise typer.BadParameter("--key-env is for one provider, or --url: name it, too")
-    if key_env:
-        from probes.config.checks import key_name
-
-        try:
-            key_name(key_env)
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="--key-env") from error
-    with _usage_errors():
-        if url is None:
-            had = models(ctx.obj, names or [], key=key_env, as_json=as_json)
-        else:
-            had = models_at(ctx.obj, url, dialect=dialect, key=key_env, as_json=as_json)
-    if not had:
-        raise typer.Exit(ExitCode.NOT_OK)
-
-
-@app.command()
-def discover(as_json: JsonOption = False) -> None:
-    """Find keys, local servers of models, and configurations of other tools.
-
-    Keys are looked for in the environment and the keyring; they are sent nowhere. The ports 11434, 8000, 8080, 1234 and
-    30000 of this machine are asked for their models.
-    """
-    from probes.cli.commands.setup.discover import discover
-
-    discover(as_json=as_json)
-
-
-ForOption = Annotated[
-    str | None, typer.Option("--for", metavar="TIME", help="Stop after so long: 30s, 10m, 8h. Default: when told to.")
-]
 
 
 @app.command()
@@ -241,7 +82,7 @@ def record(
         publishing = Publishing.from_options(metrics, otlp)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    record(ctx.obj, demo=demo, seconds=_seconds(lasting), publishing=publishing, need_store=need_store)
+    record(ctx.obj, demo=demo, seconds=seconds_of(lasting), publishing=publishing, need_store=need_store)
 
 
 @app.command()
@@ -429,13 +270,6 @@ def simulate() -> None:
     simulate()
 
 
-def _seconds(text: str | None) -> float | None:
-    from probes.durations import seconds
-
-    with _usage_errors():
-        return None if text is None else seconds(text)
-
-
 Repeated = list[str] | None
 
 
@@ -490,7 +324,7 @@ def export(
     if certificate and output is None:
         raise typer.BadParameter("--certificate stands beside a file: name one with --output")
     chosen = {"endpoints": endpoint, "providers": provider, "vantages": vantage, "connections": connection}
-    with _usage_errors():
+    with usage_errors():
         request = export_request(
             since or "24h", until, {**chosen, "outcomes": outcome}, rollup=rollup, columns=columns, zone=tz
         )
@@ -503,71 +337,6 @@ def export(
         certificate=certificate,
         since_given=since is not None,
     )
-
-
-@contextmanager
-def _usage_errors() -> Iterator[None]:
-    """Report a ValueError as a mistake in the command line."""
-    try:
-        yield
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-KeyName = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME", help="As its environment variable, such as OPENAI_API_KEY.", autocompletion=completion.keys
-    ),
-]
-
-
-@keys_app.command("set")
-def keys_set(ctx: typer.Context, name: KeyName) -> None:
-    """Keep a key in the keyring.
-
-    It is asked for without showing it, or read from standard input.
-    """
-    from probes.cli.commands.setup.keys import set_key
-
-    set_key(ctx.obj, name)
-
-
-@keys_app.command("list")
-def keys_list(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """List where every key is.
-
-    In the environment, in the keyring, or missing. Values are never shown.
-    """
-    from probes.cli.commands.setup.keys import list_keys
-
-    list_keys(ctx.obj, as_json=as_json)
-
-
-@keys_app.command("test")
-def keys_test(ctx: typer.Context, name: KeyName, as_json: JsonOption = False) -> None:
-    """Test a key: ask for the models of every provider that takes it.
-
-    No tokens are used. Exit code 1 where the key is refused, or is not found.
-    """
-    from probes.cli.commands.setup.keys import test_key
-
-    with _usage_errors():
-        taken = test_key(ctx.obj, name, as_json=as_json)
-    if not taken:
-        raise typer.Exit(ExitCode.NOT_OK)
-
-
-@keys_app.command("delete")
-def keys_delete(name: KeyName) -> None:
-    """Take a key out of the keyring.
-
-    Exit code 1 where it was not there.
-    """
-    from probes.cli.commands.setup.keys import delete_key
-
-    if not delete_key(name):
-        raise typer.Exit(ExitCode.NOT_OK)
 
 
 def main() -> None:

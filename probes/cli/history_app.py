@@ -7,13 +7,13 @@ import typer
 
 from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode
+from probes.cli.options import JsonOption
 from probes.store.location import url_of
 
 history_app = CommandLine(invoke_without_command=True)
 
 Source = Annotated[str, typer.Argument(metavar="FROM", help="A store's URL, or the path of its file.")]
 Sources = Annotated[list[str], typer.Argument(metavar="FROM", help="Stores whose histories are joined to it.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 @history_app.callback()

@@ -7,13 +7,13 @@ import typer
 
 from probes.cli import completion
 from probes.cli.command_line import CommandLine
+from probes.cli.options import JsonOption
 
 races_app = CommandLine(invoke_without_command=True)
 
 Number = Annotated[
     int, typer.Argument(metavar="ID", help="Its number, as inftop races lists it.", autocompletion=completion.races)
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 @races_app.callback()

@@ -1,4 +1,4 @@
-"""The commands that write the configuration: begin it, edit it, add and remove endpoints; part of `probes.cli.app`."""
+"""The commands that set inftop up: the configuration, the providers and their models; part of `probes.cli.app`."""
 
 from typing import Annotated, Final
 
@@ -7,6 +7,7 @@ import typer
 from probes.cli import completion
 from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode
+from probes.cli.options import JsonOption, usage_errors
 
 setup_app = CommandLine()
 
@@ -124,3 +125,93 @@ def remove(
 
     if not remove(ctx.obj, names):
         raise typer.Exit(ExitCode.NOT_OK)
+
+
+@setup_app.command()
+def providers(as_json: JsonOption = False) -> None:
+    """List the providers an endpoint can name."""
+    from probes.cli.commands.setup.providers import providers
+
+    providers(as_json=as_json)
+
+
+@setup_app.command()
+def models(
+    ctx: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PROVIDER",
+            help="Providers; those of the configuration with a key if none.",
+            autocompletion=completion.providers,
+        ),
+    ] = None,
+    url: Annotated[str | None, typer.Option(metavar="URL", help="The server at this address instead.")] = None,
+    key_env: Annotated[
+        str | None,
+        typer.Option(
+            "--key-env",
+            metavar="NAME",
+            help="The name of the key to send. Default: the provider's own.",
+            autocompletion=completion.keys,
+        ),
+    ] = None,
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="What --url speaks. Default: it is found out.", autocompletion=completion.dialects
+        ),
+    ] = None,
+    events: Annotated[bool, typer.Option("--events", help="What changed in the lists, as recorders found it.")] = False,
+    since: Annotated[str, typer.Option(metavar="WHEN", help="The first of --events: 7d ago, or a time.")] = "30d",
+    as_json: JsonOption = False,
+) -> None:
+    """List the models that providers have now.
+
+    With context, price and quantization where they say so. One request for each provider and key, which costs no
+    tokens; with --key-env one more, which says whether the list is given to anybody. Exit code 1 where a list could not
+    be had.
+    """
+    from probes.cli.commands.setup.models import model_events, models, models_at
+
+    if events:
+        if url or key_env or dialect:
+            raise typer.BadParameter("--events asks nobody: name providers, or nothing")
+        from probes.durations import parse_when
+
+        with usage_errors():
+            since_ms = parse_when(since)
+        model_events(ctx.obj, names or [], since_ms, as_json=as_json)
+        return
+    if url is None and dialect:
+        raise typer.BadParameter("--dialect says how to ask --url: name that, too")
+    if url is not None and names:
+        raise typer.BadParameter("name providers or --url, not both")
+    if key_env and not (names or url):
+        raise typer.BadParameter("--key-env is for one provider, or --url: name it, too")
+    if key_env:
+        from probes.config.checks import key_name
+
+        try:
+            key_name(key_env)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--key-env") from error
+    with usage_errors():
+        if url is None:
+            had = models(ctx.obj, names or [], key=key_env, as_json=as_json)
+        else:
+            had = models_at(ctx.obj, url, dialect=dialect, key=key_env, as_json=as_json)
+    if not had:
+        raise typer.Exit(ExitCode.NOT_OK)
+
+
+@setup_app.command()
+def discover(as_json: JsonOption = False) -> None:
+    """Find keys, local servers of models, and configurations of other tools.
+
+    Keys are looked for in the environment and the keyring; they are sent nowhere. The ports 11434, 8000, 8080, 1234 and
+    30000 of this machine are asked for their models.
+    """
+    from probes.cli.commands.setup.discover import discover
+
+    discover(as_json=as_json)

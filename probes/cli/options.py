@@ -1,0 +1,96 @@
+"""Options that several commands take, and a wrong value of one as a mistake in the command line."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from probes import __version__
+from probes.cli import completion
+
+if TYPE_CHECKING:
+    from probes.config.screen import Option
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Report a ValueError as a mistake in the command line."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def _print_version(ctx: typer.Context, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        typer.echo(f"inftop {__version__}")
+        raise typer.Exit
+
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="The configuration. Default: $INFTOP_CONFIG, ./config.toml, the user's, then the shipped one.",
+    ),
+]
+VersionOption = Annotated[
+    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+]
+
+
+def _theme(value: str | None) -> str | None:
+    return _screen_option("theme", value)
+
+
+def _window(value: str | None) -> str | None:
+    return _screen_option("window", value)
+
+
+def _screen_option(option: "Option", value: str | None) -> str | None:
+    from probes.config.screen import checked
+
+    with usage_errors():
+        return None if value is None else checked(option, value)
+
+
+ThemeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--theme",
+        metavar="NAME",
+        callback=_theme,
+        autocompletion=completion.themes,
+        help="inftop-dark, inftop-light, or one of Textual's.",
+    ),
+]
+WindowOption = Annotated[
+    str | None,
+    typer.Option(
+        "--window",
+        metavar="TIME",
+        callback=_window,
+        autocompletion=completion.windows,
+        help="How far back to look at first: 1m, 5m, 1h, 6h, 24h, 7d, 30d, 90d or 1y. Default: as last time, else 1h.",
+    ),
+]
+
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+ForOption = Annotated[
+    str | None, typer.Option("--for", metavar="TIME", help="Stop after so long: 30s, 10m, 8h. Default: when told to.")
+]
+
+
+def seconds_of(lasting: str | None) -> float | None:
+    """The seconds of --for; None where it is not given."""
+    from probes.durations import seconds
+
+    try:
+        return None if lasting is None else seconds(lasting)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--for") from error
