@@ -56,9 +56,7 @@ def _object(text: str, where: str) -> dict[str, Any]:
     """The object of a line. Raises ImportRefused where it is none, or names a key twice."""
     try:
         record = msgspec.json.decode(text)
-        if not isinstance(record, dict):
-            raise ImportRefused("must be a JSON object", place=where)
-        if text.count('":') == len(record):
+        if isinstance(record, dict) and text.count('":') == len(record):
             return record
     except (msgspec.DecodeError, RecursionError):
         pass
