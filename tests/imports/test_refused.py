@@ -287,6 +287,11 @@ def test_instants_may_have_any_offset(taken, written):
     assert one.to_json()["started_at"] == "2026-11-20T14:02:31.005Z"
 
 
+def test_a_first_token_that_was_the_last_is_taken(taken):
+    [one] = taken(record(ttft_ms=300.0, e2e_ms=300.0))
+    assert one.ttft_ms == one.e2e_ms == 300.0
+
+
 def test_every_column_has_a_check():
     assert tuple(OF_VALUES) == tuple(OF_CELLS) == COLUMNS
     assert [OF_CELLS["outcome"](one.value) for one in Outcome] == list(Outcome)
