@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from probes.simulator.behaviour import Behaviour
-from probes.simulator.dialects.dialect import bearer
 from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.request import Request
 
@@ -16,13 +15,13 @@ _GEMINI: Final = "/v1beta/models"
 def list_response(request: Request, models: Mapping[str, Behaviour]) -> ReplacedResponse | None:
     """The list that a request asks for, or the refusal of its key; None for any other request.
 
-    A key is refused where it is that of no model, though each has one.
+    It is refused where no header holds the key of any model, though each has one: each dialect has a header of its own.
     """
     path = request.path.partition("?")[0]
     if request.method != "GET" or not path.endswith((_OLLAMA, _END)):
         return None
-    sent = request.headers.get("x-api-key") or request.headers.get("x-goog-api-key") or bearer(request)
-    if models and all(one.key not in (None, sent) for one in models.values()):
+    sent = {value.removeprefix("Bearer ") for value in request.headers.values()}
+    if models and all(one.key is not None and one.key not in sent for one in models.values()):
         return ReplacedResponse(401, {"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}})
     return ReplacedResponse(200, _body(path, list(models)))
 
