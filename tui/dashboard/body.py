@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from probes.config.screen import View
 from tui.dashboard.fleet.columns import MIDDLE
 from tui.dashboard.fleet.panel import FleetPanel
-from tui.state.fleet import Recent
+from tui.state.endpoint_state import Recent
 from tui.state.view import Dashboard, EndpointView
 from tui.state.view_options import ViewOptions
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui.state.fleet import FleetState, Recent
+from tui.state.endpoint_state import Recent
+from tui.state.fleet import FleetState
 from tui.state.view import Dashboard, EndpointView
 from tui.state.view_options import ViewOptions
 

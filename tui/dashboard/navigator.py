@@ -4,7 +4,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from probes.stats.time_range import TimeRange
-from tui.state.fleet import FleetState, Recent
+from tui.state.endpoint_state import Recent
+from tui.state.fleet import FleetState
 from tui.state.read_rollups import SampleQuestion, read_recent, read_window
 from tui.state.rollup_figures import RollupWindow, WindowQuestion
 from tui.state.view import Dashboard

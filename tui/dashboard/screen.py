@@ -25,7 +25,8 @@ from tui.requests import (
 )
 from tui.screens.keyed_screen import MarkedRow
 from tui.sources.source import Source
-from tui.state.fleet import FleetState, Recent
+from tui.state.endpoint_state import Recent
+from tui.state.fleet import FleetState
 from tui.state.view import Dashboard
 from tui.state.view_options import ViewOptions, lengths
 from tui.style.format import number

@@ -1,8 +1,8 @@
 """FleetState: all the screen knows of its endpoints; messages go in, one frozen `Dashboard` a tick comes out."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, Final
@@ -13,25 +13,24 @@ from probes.certificate import Certificate
 from probes.diagnosis.attribution import Attribution, LastProbe, attribute, worst
 from probes.diagnosis.reachability import ReachabilityCheck
 from probes.feed.messages import ConfigurationStatus, EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus
-from probes.outcome import FAILED, INCONCLUSIVE, Outcome
 from probes.sample import Sample
 from tui.sources.messages import Configured, LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
-from tui.state.attribution import last_probe, recent_checks
-from tui.state.figures import figures, window_start
-from tui.state.health import limited_since, state
-from tui.state.history import SPAN_MS, History, LoadedHistory
+from tui.state.attribution import recent_checks
+from tui.state.endpoint_state import EndpointState, Recent
+from tui.state.figures import window_start
+from tui.state.health import state
+from tui.state.history import SPAN_MS, LoadedHistory
 from tui.state.ranking import compared
 from tui.state.rate_limits import LimitLevel
-from tui.state.served_by import EndpointSignals, no_longer_listed, other_tier, tier_of
-from tui.state.view import Dashboard, EndpointView, EngineLink, Figures, Takeover
+from tui.state.served_by import no_longer_listed, other_tier, tier_of
+from tui.state.view import Dashboard, EndpointView, EngineLink, Takeover
 from tui.state.view_options import ViewOptions, arranged
-from tui.style.palette import Phase, State
+from tui.style.palette import Phase
 from tui.time.time_grid import TimeGrid, drawn_length
 
 if TYPE_CHECKING:  # the first picture needs no rollups
     from tui.state.rollup_figures import RollupWindow
 
-FAILURES_KEPT: Final = 20
 UNPROBED: Final = frozenset({"paused", "no key", "budget", "stale", "waiting", "spoilt"})
 """States in which the newest sample says nothing about the present."""
 
@@ -45,99 +44,12 @@ _UNPROBED_BY: Final[dict[Phase, str]] = {
 STEP_MS: Final = 300
 """The slices of a window that is still filling move on no sooner than after so long for each endpoint."""
 
-AHEAD_MS: Final = 10_000
-"""A sample that began further in the future is not the newest: clocks of two machines differ by less."""
-
 SILENT_AFTER_MS: Final = 3_000
 """A running engine sends a frame at least every second."""
 
 
 _Evidence = tuple[list[LastProbe], tuple[ReachabilityCheck, ...]]
 """What an attribution is made from."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Recent:
-    """What is shown of single samples of an endpoint: the newest sent, the last failures (newest first), the answer."""
-
-    sample: Sample | None = None
-    failures: tuple[Sample, ...] = ()
-    answer: str = ""
-
-
-@dataclass(slots=True)
-class EndpointState:
-    """One endpoint as the screen knows it.
-
-    ``last`` is its newest sample, ``last_sent`` the newest that was sent, ``hit`` the newest rate-limit hit and
-    ``failures`` are the last ones (oldest first). ``drawn`` and ``attributable`` cache what `figures` and `last_probe`
-    computed, with what it was computed from.
-    """
-
-    facts: EndpointFacts
-    slot: int
-    monitor: MonitorStatus
-    history: History = field(default_factory=History)
-    last: Sample | None = None
-    last_sent: Sample | None = None
-    hit: Sample | None = None
-    signals: EndpointSignals = field(default_factory=EndpointSignals)
-    failures: deque[Sample] = field(default_factory=lambda: deque(maxlen=FAILURES_KEPT))
-    answer: str = ""
-    drawn: tuple[tuple[TimeGrid, int, int, int, bool], Figures] | None = None
-    attributable: tuple[int, LastProbe] | None = None
-
-    def add(self, sample: Sample, now: int) -> None:
-        """Add a live sample; one that is already known from the store changes nothing."""
-        self.last, self.last_sent, self.hit = (
-            None if one is not None and one.started_at > now + AHEAD_MS else one  # the clock has been set back since
-            for one in (self.last, self.last_sent, self.hit)
-        )
-        if self.history.add(sample):
-            self.remember(sample)
-        self.signals.add(sample)  # its point may have come from the store, without limits and who served
-
-    def remember(self, sample: Sample) -> None:
-        """Keep a sample that is shown by itself: the newest, the last hit, one of the last failures."""
-        if self.last is None or sample.started_at >= self.last.started_at:
-            self.last = sample
-        if sample.outcome in FAILED and all(one.started_at != sample.started_at for one in self.failures):
-            self.failures = deque(
-                sorted((*self.failures, sample), key=lambda one: one.started_at), maxlen=FAILURES_KEPT
-            )
-        if sample.outcome in INCONCLUSIVE:
-            return
-        if self.last_sent is None or sample.started_at >= self.last_sent.started_at:
-            self.last_sent = sample
-        if sample.outcome is Outcome.RATE_LIMITED and (self.hit is None or sample.started_at >= self.hit.started_at):
-            self.hit = sample
-
-    def figures(self, on: TimeGrid, since: int, now: int, *, fully: bool) -> Figures:
-        """The figures over a grid, computed again only when the window moved on or the history changed."""
-        key = (on, since, self.history.version, self.history.span(since, now).stop, fully)
-        if self.drawn is None or self.drawn[0] != key:
-            self.drawn = (key, figures(self.history, self.facts, on, since, now, fully=fully))
-        return self.drawn[1]
-
-    def last_probe(self) -> LastProbe | None:
-        """What its newest sent sample says of the endpoint; computed again only when the history changed."""
-        if self.last_sent is None:
-            return None
-        if self.attributable is None or self.attributable[0] != self.history.version:
-            self.attributable = (self.history.version, last_probe(self.facts, self.last_sent, self.history))
-        return self.attributable[1]
-
-    @property
-    def lacks_key(self) -> bool:
-        """Whether it is not probed because a key of it is not to be had."""
-        return self.monitor.no_key or (self.last is not None and self.last.outcome is Outcome.NO_KEY)
-
-    def since(self, word: State) -> int | None:
-        """When the endpoint began to fail, or to meet a limiter (ms since the epoch); None in any other state."""
-        if word == "failing":
-            probe = self.last_probe()
-            return None if probe is None else probe.since
-        return limited_since(self.history) if word == "limited" else None
 
 
 class FleetState:

@@ -16,7 +16,7 @@ from probes.store.read.pages import oldest_sample
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import Bar, LaneKey, bars, began, oldest, sketches
 from probes.vantage import is_asked_for
-from tui.state.fleet import FAILURES_KEPT, Recent
+from tui.state.endpoint_state import FAILURES_KEPT, Recent
 from tui.state.load_history import histories
 from tui.state.rollup_figures import (
     QUANTILED,

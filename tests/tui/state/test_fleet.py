@@ -15,8 +15,9 @@ from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
 from tui.sources.messages import Configured, LineRejected, RecorderAbsent, RecorderJoined, SourceLost
+from tui.state.endpoint_state import FAILURES_KEPT
 from tui.state.figures import window_start
-from tui.state.fleet import FAILURES_KEPT, FleetState, reset_at, served
+from tui.state.fleet import FleetState, reset_at, served
 from tui.state.history import History, LoadedHistory
 from tui.state.rate_limits import LimitLevel, LimitReading
 from tui.state.served_by import ServingChange, ServingSeen, no_longer_listed
