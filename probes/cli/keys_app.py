@@ -20,11 +20,15 @@ KeyName = Annotated[
 
 
 @keys_app.command("set")
-def keys_set(ctx: typer.Context, name: KeyName) -> None:
+def keys_set(
+    ctx: typer.Context, name: KeyName, more: Annotated[list[str] | None, typer.Argument(hidden=True)] = None
+) -> None:
     """Keep a key in the keyring.
 
     It is asked for without showing it, or read from standard input.
     """
+    if more:
+        raise typer.BadParameter("takes the name alone; the key is asked for next, out of the shell's history")
     from probes.cli.commands.setup.keys import set_key
 
     set_key(ctx.obj, name)

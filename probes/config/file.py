@@ -6,6 +6,7 @@ OpenSSH's StrictModes, for every folder above the file.
 """
 
 import os
+import shlex
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,6 +138,8 @@ def why_unreadable(path: Path, error: OSError) -> str:
             return "is a folder, not a file"
         case FileNotFoundError() if path.is_symlink():
             return f"is a link to {path.readlink()}, and there is no such file"
+        case FileNotFoundError():
+            return f"cannot be read: {error.strerror}; inftop init --config {shlex.quote(str(path))} begins one"
     return f"cannot be read: {error.strerror or error}"
 
 

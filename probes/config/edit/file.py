@@ -74,6 +74,8 @@ def begin(path: Path | None, watched: Collection[str]) -> EditableConfig:
     Raises ConfigError where something is there already.
     """
     file = ConfigFile(path) if path is not None else _users()
+    if file.path.is_symlink() and not file.path.exists():
+        raise _problem(file.path, why_unreadable(file.path, _NO_FILE))
     if os.path.lexists(file.path):
         raise _problem(file.path, "is there already; inftop edit opens it")
     return EditableConfig(file, _beginning(shipped(), watched), None)

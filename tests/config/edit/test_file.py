@@ -211,9 +211,11 @@ def test_a_file_begins_at_any_path_and_never_over_another(tmp_path, path):
     assert [one.name for one in load(begun.path).endpoints] == ["groq/gpt-oss-120b"]
     dangling = tmp_path / "link.toml"
     dangling.symlink_to("nowhere")
-    for there in (path, begun.path, dangling):
+    for there in (path, begun.path):
         with pytest.raises(ConfigError, match="is there already; inftop edit opens it"):
             begin(there, [])
+    with pytest.raises(ConfigError, match="is a link to nowhere, and there is no such file"):
+        begin(dangling, [])
 
 
 def test_an_address_that_the_environment_set_is_written_out_and_no_other(monkeypatch):

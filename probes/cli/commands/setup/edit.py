@@ -48,7 +48,8 @@ def edit(config: Path | None) -> bool:
                 continue
             return False
         changed = "" if file.path.read_bytes() != before else ", unchanged"
-        say(f"{file.path} is right{changed}: {len(endpoints)} endpoints (inftop check says what it comes to)")
+        count = "1 endpoint" if len(endpoints) == 1 else f"{len(endpoints)} endpoints"
+        say(f"{file.path} is right{changed}: {count} (inftop check says what it comes to)")
         return True
 
 
@@ -75,8 +76,7 @@ def _own(file: ConfigFile) -> ConfigFile:
     """The file to edit; the user's own, begun now, in place of the shipped one."""
     if file.found != "shipped":
         if not file.path.exists():
-            what = f"there is no such file: inftop init --config {file.path} begins one"
-            raise ConfigError((Problem(str(file.path), "", what),))
+            load(file)  # which says why it cannot be read, and what to do
         return file
     editable = open_for_edit(file, [one.name for one in beginning_endpoints(load(file).endpoints)])
     save(editable, editable.text)

@@ -20,11 +20,10 @@ def init(config: Path | None) -> None:
     endpoints = load(shipped()).endpoints
     found = with_keys(endpoints, names_found(endpoints, keyring=True))
     named = config or (Path(given) if (given := os.environ.get("INFTOP_CONFIG")) else None)
-    say(f"every setting is explained in {shipped().path}")
     editable = begin(named, [one.name for one in found] or [EXAMPLE])
     watched = save(editable, editable.text).endpoints
     print(editable.path)  # noqa: T201
-    say(f"begun with {', '.join(line(one.name) for one in watched)}")
+    say(f"begun with {', '.join(line(one.name) for one in watched)}; every setting is explained in {shipped().path}")
     if not found:
         say(f"next: inftop keys set {watched[0].keys[0]} (or export it), or inftop add PROVIDER MODEL for another one")
     else:
