@@ -100,7 +100,8 @@ def test_a_comparison_has_them_where_their_vantage_is_chosen(store):
         assert (totals[0].sent, totals[1].sent) == (3, 5)
 
 
-def test_a_screen_that_follows_the_store_does_not_take_them_for_new(store):
+def test_a_screen_that_follows_the_store_does_not_take_them_for_new(store, monkeypatch):
+    monkeypatch.setattr("tui.sources.attached._now", lambda: NOW)  # this may run minutes after it was read
     follower = StoreFollower(store)
     assert [one.ttft_ms for one in follower.poll().frame.samples] == [100.0] * 3
     import_samples(store, [sample(endpoint="e", started_at=NOW, vantage="import:guidellm")], COLUMNS)

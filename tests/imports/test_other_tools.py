@@ -6,9 +6,10 @@ import pytest
 from msgspec.structs import asdict
 
 from probes.imports.file import opened
+from probes.imports.other_tools import COLUMNS as FILLED
 from probes.imports.refused import ImportRefused
 from probes.outcome import Outcome
-from probes.sample import epoch_ms
+from probes.sample import COLUMNS, epoch_ms
 
 START_NS = 1759813207532900363
 START_MS = epoch_ms("2025-10-07T05:00:07.532Z")
@@ -140,6 +141,7 @@ def test_a_request_of_aiperf_is_a_sample(tmp_path):
     }
     assert one.trusted is None
     assert len(one.sample_id) == 16
+    assert {*said(one), "sample_id"} <= set(FILLED)
 
 
 def test_without_its_configuration_the_model_is_unknown_and_an_endpoint_can_be_named(tmp_path):
@@ -159,6 +161,12 @@ def test_without_its_configuration_the_model_is_unknown_and_an_endpoint_can_be_n
         (failed({"code": None, "type": "SocketTimeoutError", "message": ""}), "timeout", None),
         (failed({"code": None, "type": "ClientConnectorError", "message": "Cannot connect"}), "connect", None),
         (failed({"code": None, "type": "ClientConnectorDNSError", "message": "Cannot connect"}), "dns", None),
+        (failed({"code": None, "type": "ClientConnectorCertificateError", "message": "no"}), "tls", None),
+        (failed({"code": None, "type": "ClientPayloadError", "message": "no"}), "cut", None),
+        (failed({"code": None, "type": "ReadError", "message": "incomplete chunked read"}), "cut", None),
+        (failed({"code": 300, "type": "Multiple Choices", "message": "no"}), "protocol", 300),
+        (failed({"code": 599, "type": "Unknown", "message": "no"}), "server_error", 599),
+        (failed({"code": 600, "type": "Unknown", "message": "no"}), "own_fault", None),
         (failed({"code": None, "type": "ServerDisconnectedError", "message": "Server disconnected"}), "cut", None),
         (failed({"code": None, "type": "InvalidInferenceResults", "message": "no"}), "own_fault", None),
         (
@@ -191,6 +199,7 @@ def test_requests_of_guidellm_are_samples_but_for_those_that_were_never_sent(tmp
     assert [one.outcome.value for one in rest] == ["own_fault", "rate_limited", "timeout", "connect", "own_fault"]
     assert [one.http_status for one in rest] == [None, 429, None, None, None]
     assert len({one.sample_id for one in (first, *rest)}) == 6
+    assert {name for one in (first, *rest) for name in said(one)} <= set(FILLED) <= set(COLUMNS)
 
 
 def aiperf_with(**metrics):
