@@ -19,9 +19,10 @@ def problem_words(problems: Sequence[Problem], text: str) -> str:
     what = problem.what
     if (number := problem_line(problem, text)) is not None:
         what = _SYNTAX.sub("", what, count=1)
-    found = [None if number is None else f"line {number}", problem.where or None, what]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return ": ".join(part for part in found if part) + more
+    if number is None:
+        return ": ".join(part for part in (problem.where, what) if part) + more
+    return ": ".join(part for part in (f"line {number}{more}", problem.where, what) if part)
 
 
 def problem_line(problem: Problem, text: str) -> int | None:

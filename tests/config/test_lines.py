@@ -80,6 +80,6 @@ def test_a_text_that_is_not_toml_has_no_places():
 
 def test_a_problem_in_words_begins_with_its_line_and_counts_the_others():
     problems = (Problem("f", "store.url", "must be a URL"), Problem("f", "x", "y"), Problem("f", "z", "y"))
-    assert problem_words(problems, TEXT) == "line 2: store.url: must be a URL (and 2 more)"
+    assert problem_words(problems, TEXT) == "line 2 (and 2 more): store.url: must be a URL"
     assert problem_words((Problem("f", "", "line 7: not TOML: x"),), TEXT) == "line 7: not TOML: x"
     assert problem_words((Problem("f", "", "cannot be read: No such file"),), "") == "cannot be read: No such file"

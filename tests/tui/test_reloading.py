@@ -55,6 +55,19 @@ async def test_the_selected_row_stays_and_rows_are_in_the_order_of_the_file():
         assert shown.text.count("acme/new") == 1
 
 
+@pytest.mark.parametrize("page", [[], ["enter"]])
+async def test_where_the_selected_endpoint_is_removed_or_renamed_the_cursor_stays_in_its_place(page):
+    async with showing() as shown:
+        await shown.press("s", "s", "s", "s")
+        await shown.press("down", "down", *page)
+        third, fourth = [view.name for view in shown.dashboard.board.endpoints][2:4]
+        left = [one for one in fabric.hello().endpoints if one.name != third]
+        await shown.hear(now_configured(*left))
+        if page:
+            await shown.press("escape")
+        assert shown.dashboard.selected == fourth
+
+
 async def test_the_race_page_offers_the_endpoints_and_prompts_of_now():
     prompts = [NamedPrompt("old", "Old words.")]
     async with showing(prompts=lambda: prompts) as shown:

@@ -22,6 +22,11 @@ class Added(NamedTuple):
     path: Path
 
 
+def why_unwritten(error: Exception) -> str:
+    """Why a file was not written, in words for the screen."""
+    return f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+
+
 @dataclass(frozen=True, slots=True)
 class AddFlow:
     """``commands`` asks for models and probes. ``config`` finds the configuration in effect.

@@ -15,7 +15,7 @@ from probes.models.model import Model
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.text import line
-from tui.add.flow import AddFlow
+from tui.add.flow import AddFlow, why_unwritten
 from tui.add.keys import TRIAL_STEP_KEYS
 from tui.add.offer import Offer, cost_words, endpoint_values, whose
 from tui.add.step import AddStep
@@ -152,7 +152,7 @@ class TrialStep(AddStep):
                 words = "The file was changed meanwhile, and nothing is written yet."
                 self.say((words, "warning"), ("Enter writes onto its new text.", "figure"))
         except (ConfigError, OSError) as error:
-            self.say((f"✕ {error}", "error"), ("Nothing was written. Enter tries again.", "label"))
+            self.say(("Nothing was written. Enter tries again.", "label"), (f"✕ {why_unwritten(error)}", "error"))
         finally:
             self._writing = False
 

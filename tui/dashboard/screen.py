@@ -136,8 +136,16 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
             board = self.fleet.dashboard(self.options, columns, now, self.selected, window)
         else:
             board = self.frozen.dashboard(self.fleet, self.options, columns, self.selected, window)
-        fleet = self.fleet
-        return replace(board, link=fleet.link_at(now), engine=fleet.engine, configuration=fleet.configuration)
+        fleet, selected = self.fleet, self._selected_of(board)
+        link, engine = fleet.link_at(now), fleet.engine
+        return replace(board, link=link, engine=engine, configuration=fleet.configuration, selected=selected)
+
+    def _selected_of(self, board: Dashboard) -> str | None:
+        """What is selected on ``board``: where the selected endpoint is no longer watched, the row in its place."""
+        before = [view.name for view in self.board.endpoints] if self.board else []
+        if self.selected in self.fleet.endpoints or self.selected not in before or not board.endpoints:
+            return board.selected
+        return board.endpoints[min(before.index(self.selected), len(board.endpoints) - 1)].name
 
     def _history(self, columns: int, at: int) -> "RollupWindow | None":
         """What to draw from the store; None where what is held in memory is enough, or all there is yet."""

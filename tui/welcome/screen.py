@@ -15,7 +15,7 @@ from probes.config.load import load
 from probes.config_error import ConfigError
 from probes.endpoint import Endpoint
 from probes.text import line
-from tui.add.flow import AddFlow
+from tui.add.flow import AddFlow, why_unwritten
 from tui.add.offer import Offer, offer_of, whose
 from tui.keys.keymap import disabled_if
 from tui.screens.keyed_screen import KeyedScreen
@@ -192,7 +192,7 @@ class WelcomeScreen(KeyedScreen[None]):
             name = default_name(whose(one.offer), one.model.id, ()) if one.offer and one.model else ""
             await flow.write(editable, [{**values, "name": name} for values in one.values])
         except (ConfigError, ChangedMeanwhile, OSError) as error:
-            self._tell(looking=self._known.looking, note=f"Not written: {error}", look="error")
+            self._tell(looking=self._known.looking, note=f"Not written: {why_unwritten(error)}", look="error")
         finally:
             self._writing = False
 

@@ -212,7 +212,10 @@ def _errors_that_name(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         why = error.strerror or str(error)
-        at = f" (in {error.filename})" if error.filename and Path(error.filename) not in {path, path.parent} else ""
+        other = Path(error.filename) if error.filename else path
+        at = (
+            "" if other in {path, path.parent} else f" (in {other})" if other.parent != path.parent else " (its folder)"
+        )
         raise OSError(error.errno, f"cannot be written: {why}{at}", str(path)) from None
 
 

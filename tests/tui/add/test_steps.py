@@ -231,6 +231,23 @@ async def test_a_broken_file_is_told_and_nothing_is_written(monkeypatch, tmp_pat
     assert path.read_text() == "[[endpoint]\n"
 
 
+async def test_a_file_that_cannot_be_written_is_told_in_words(monkeypatch, tmp_path, with_key):
+    async with adding(monkeypatch, tmp_path) as (shown, _, path):
+        await at_models(shown)
+        await shown.press("enter")
+        await until(shown, lambda: "It answers" in shown.text)
+
+        def full(editable, text):
+            raise OSError(28, "cannot be written: No space left on device", str(editable.path))
+
+        monkeypatch.setattr("tui.add.flow.save", full)
+        await shown.press("enter")
+        await until(shown, lambda: "Nothing was written" in shown.text)
+        assert "device" in shown.text
+        assert "Errno" not in shown.text
+    assert path.read_text() == OWN
+
+
 async def test_thousands_of_models_are_filtered_by_letters(monkeypatch, tmp_path, with_key):
     many = models(*(model(f"vendor-{number}/model-{number}") for number in range(6000)), LISTED[0])
     async with adding(monkeypatch, tmp_path, answers(models=many)) as (shown, *_):
