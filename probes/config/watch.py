@@ -18,6 +18,9 @@ SETTLED_S: Final = 0.4
 DOUBTFUL_S: Final = 0.9
 """The same for a file that is wrong, gone or found elsewhere: a save in pieces looks like that for a moment."""
 
+RESTLESS_S: Final = 5.0
+"""Seconds for which a file may go on changing until it is read all the same: some program may never stop writing it."""
+
 COARSE_NS: Final = 2_000_000_000
 """The coarsest time stamps of file systems (FAT); what is written twice within that may look the same."""
 
@@ -27,11 +30,12 @@ class FileState:
     """A configuration file as the system tells of it, without being read.
 
     ``identity`` has device, inode, size and both time stamps (ns); a number of the error alone where there is none.
+    ``is_pipe``: what it is can be read once at most, as a pipe or a device.
     """
 
     file: ConfigFile
     identity: tuple[int, ...]
-    is_regular: bool = True
+    is_pipe: bool = False
 
     @property
     def changed_ns(self) -> int:
@@ -49,7 +53,7 @@ def file_state(named: Path | None) -> FileState:
     return FileState(
         file,
         (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns),
-        stat.S_ISREG(found.st_mode),
+        not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)),
     )
 
 
@@ -65,7 +69,8 @@ class ConfigWatch:
     """Looks at the file ``named`` on the command line, or (None) at the one that is found, anew each time.
 
     `look` is to be called every half second, in a thread: where nothing has changed it costs some calls of the system.
-    ``wall_ns`` is the clock of files' time stamps. What cannot be read twice, such as a pipe, is not watched.
+    ``wall_ns`` is the clock of files' time stamps. A pipe, which cannot be read twice, is not watched; a file that has
+    become one is wrong, as is one that has become a folder.
     """
 
     def __init__(self, named: Path | None, wall_ns: Callable[[], int] = time.time_ns) -> None:
@@ -73,6 +78,7 @@ class ConfigWatch:
         self._wall_ns = wall_ns
         self._seen: FileState | None = None
         self._seen_at = 0.0
+        self._restless_since: float | None = None
         self._taken: FileState | None = None
         self._text: str | None = None
         self._again_at: float | None = None
@@ -84,23 +90,24 @@ class ConfigWatch:
         it is, settled or not.
         """
         state = file_state(self._named)
-        if not state.is_regular:
+        if state.is_pipe and self._taken is None:
             return None
-        if state != self._seen:
-            self._seen, self._seen_at = state, now
-        settled_s = now - self._seen_at
-        if not at_once:
+        settled_s = self._note(state, now)
+        restless = self._restless_since is not None and now - self._restless_since >= RESTLESS_S
+        if restless:
+            self._restless_since = now
+        elif not at_once:
             if settled_s < SETTLED_S or (state == self._taken and not self._is_due_again(now)):
                 return None
-            if state == self._taken and _text_of(state.file.path) == self._text:
+            if state == self._taken and _text_of(state) == self._text:
                 return None  # what was written within the coarseness of a time stamp was the same
-        found = _read(state.file)
-        if file_state(self._named) != state:
+        found = _read(state)
+        if not restless and file_state(self._named) != state:
             return None  # it has just been changed: the next look sees it
         moved = self._taken is not None and self._taken.file.path != state.file.path
-        if not at_once and settled_s < DOUBTFUL_S and (moved or isinstance(found, BrokenFile)):
+        if not (at_once or restless) and settled_s < DOUBTFUL_S and (moved or isinstance(found, BrokenFile)):
             return None
-        self._taken, self._text = state, _text_of(state.file.path)
+        self._taken, self._text = state, _text_of(state)
         recent = self._wall_ns() - state.changed_ns < COARSE_NS
         self._again_at = now + COARSE_NS / 1e9 if recent else None
         return found
@@ -110,6 +117,16 @@ class ConfigWatch:
         """Whether what was answered last is of the file as it was seen last."""
         return self._seen is not None and self._seen == self._taken
 
+    def _note(self, state: FileState, now: float) -> float:
+        """Keep what was seen; for how many seconds the file has been so."""
+        if state != self._seen:
+            self._seen, self._seen_at = state, now
+            if self._restless_since is None:
+                self._restless_since = now
+        elif now - self._seen_at >= SETTLED_S:
+            self._restless_since = None
+        return now - self._seen_at
+
     def _is_due_again(self, now: float) -> bool:
         """Whether to compare the text once more: it was read so soon that a later change may look the same."""
         if self._again_at is None or now < self._again_at:
@@ -118,16 +135,21 @@ class ConfigWatch:
         return True
 
 
-def _read(file: ConfigFile) -> Config | BrokenFile:
+def _read(state: FileState) -> Config | BrokenFile:
+    path = state.file.path
+    if state.is_pipe:
+        return BrokenFile(path, "is a pipe or a device, and was a file")
     try:
-        return load(file)
+        return load(state.file)
     except ConfigError as error:
-        return BrokenFile(file.path, problem_words(error.problems, _text_of(file.path) or ""))
+        return BrokenFile(path, problem_words(error.problems, _text_of(state) or ""))
 
 
-def _text_of(path: Path) -> str | None:
-    """The text of a file; None where it cannot be read."""
+def _text_of(state: FileState) -> str | None:
+    """The text of a file; None where it cannot be read, or not twice."""
+    if state.is_pipe:
+        return None
     try:
-        return read_small_text(path)
+        return read_small_text(state.file.path)
     except (OSError, ValueError):
         return None

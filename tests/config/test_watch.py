@@ -188,6 +188,31 @@ def test_a_pipe_is_left_alone(tmp_path):
     assert Looking(tmp_path / "pipe").within(5) == []
 
 
+def test_a_file_that_has_become_a_folder_or_a_pipe_is_wrong(looking, path):
+    path.unlink()
+    path.mkdir()
+    [problem] = looking.within()
+    assert "is a folder, not a file" in problem
+    path.rmdir()
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(path)
+        [problem] = looking.within()
+        assert "is a pipe or a device" in problem
+        path.unlink()
+    path.write_text(text("b"))
+    assert looking.within() == [["b"]]
+
+
+def test_one_that_never_rests_is_read_now_and_then(looking, path):
+    news = []
+    for number in range(40):
+        renamed_over(path, f"# {number}\n" + text("b"))
+        news.append(looking.look())
+    first = news.index(["b"])
+    assert 5 <= first * STEP_S <= 6
+    assert sum(one is not None for one in news) <= 4, "and not at each look: a long file takes its time to read"
+
+
 def test_one_that_is_asked_for_is_read_at_once(looking, path):
     path.write_text(text("b"))
     found = looking.watch.look(looking.now, at_once=True)
