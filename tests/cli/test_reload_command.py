@@ -1,5 +1,7 @@
 """`inftop reload`: whose word is waited for, and what is printed of it."""
 
+import socket
+
 import pytest
 from msgspec.structs import replace
 
@@ -8,7 +10,7 @@ from probes.cli.exit_codes import ExitCode
 from probes.cli.output.reload_report import ReloadReport
 from probes.config_error import ConfigError
 from probes.feed.messages import ConfigurationStatus, EngineStatus, RecorderStatus
-from probes.store.read.reader import Recorder
+from probes.store.read.reader import Recorder, StoreReader
 from probes.store.status import StoreStatus
 
 NOW = 1_800_000_000_000
@@ -116,3 +118,14 @@ def test_where_nobody_records_the_exit_code_is_1_and_where_the_file_is_wrong_2(t
     path.write_text("[[endpoint]\n")
     with pytest.raises(ConfigError):
         reload(path)
+
+
+def test_who_wrote_last_is_named_where_nobody_answers(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "config.toml"
+    path.write_text(
+        f'[store]\nurl = "sqlite:///{tmp_path / "none.db"}"\n[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n'
+    )
+    gone = recorder(NOW - 3_600_000, None, socket.gethostname())
+    monkeypatch.setattr(StoreReader, "recorder", lambda *_: gone)
+    assert reload(path) is ExitCode.NOT_OK
+    assert f"process 7 on {gone.host}, 2027-01-15 07:00:00 UTC" in capsys.readouterr().err

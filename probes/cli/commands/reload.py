@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -50,9 +51,13 @@ def reload(config: Path | None) -> ExitCode:
     read = load(find_config(config))
     url = read.store_url or default_url()
     with contextlib.closing(StoreReader(url)) as reader:
-        answer = ask(lambda: reader.recorder(read.vantage) or reader.recorder(None))
+        newest = partial(_newest, reader, read.vantage)
+        answer = ask(newest)
+        last = newest() if answer is None else answer.recorder
     if answer is None:
         say(f"no recorder of {shown(url)} answers: inftop or inftop record starts one")
+        if last is not None:
+            say(f"(the last that wrote there is process {last.pid} on {line(last.host, 60)}, {_utc(last.beat_at)})")
         say("(one that began before [store] was changed still records where it began, until it is started again)")
         return ExitCode.NOT_OK
     found = answer.found
@@ -97,13 +102,21 @@ def answer_lines(answer: Answer, now_ms: int) -> list[str]:
     elif found.changed_at is not None and now_ms - found.changed_at < NEWS_MS:
         said = [change_words(found)]
     elif found.changed_at is not None:
-        since = datetime.fromtimestamp(found.changed_at / 1000, UTC)
-        said = [f"nothing has changed since {since:%Y-%m-%d %H:%M:%S} UTC"]
+        said = [f"nothing has changed since {_utc(found.changed_at)}"]
     else:
         said = ["nothing has changed since the recorder began"]
     said += [words for words in [restart_words(found)] if words]
     who = f"process {recorder.pid} on {line(recorder.host, 60)}, {line(found.path, 200)}"
     return [f"{who}: {one}" for one in said]
+
+
+def _newest(reader: StoreReader, vantage: str) -> Recorder | None:
+    """The recorder of this place, or else the one that wrote last anywhere."""
+    return reader.recorder(vantage) or reader.recorder(None)
+
+
+def _utc(ms: int) -> str:
+    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _configuration(recorder: Recorder) -> ConfigurationStatus | None:
