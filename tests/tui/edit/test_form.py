@@ -92,6 +92,7 @@ def test_a_price_that_is_emptied_goes(tmp_path):
         ("interval", "soon", "not a duration"),
         ("interval", "0", "must be 0.1 s or more"),
         ("interval", "-5", "not a duration"),
+        ("connection", "hot", "not known; known: warm, cold, both"),
         ("input", "cheap", "must be a number, not text"),
         ("output", "", "missing key 'price.output'"),
     ],
@@ -119,13 +120,52 @@ def test_levels_of_reasoning_are_those_of_the_provider(tmp_path):
     assert choices(own.endpoint, "connection") == ("warm", "cold", "both")
 
 
+def test_a_choice_is_one_of_few_and_all_else_is_typed(tmp_path):
+    endpoint = forms(tmp_path)[1].endpoint
+    assert choices(endpoint, "enabled") == ("yes", "no")
+    assert [choices(endpoint, one) for one in ("interval", "input", "output", "group")] == [()] * 4
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("interval", "5s", "10s, 5m, 1h"),
+        ("connection", "warm", "kept open"),
+        ("connection", "cold", "opened anew for each probe"),
+        ("connection", "both", "in turn"),
+        ("reasoning", "default", "as the provider has it"),
+        ("reasoning", "low", ""),
+        ("input", "1", "USD per million tokens"),
+        ("output", "", "USD per million tokens"),
+        ("group", "x", "others: a, b"),
+        ("enabled", "yes", ""),
+        ("enabled", "no", "not probed; its history stays"),
+    ],
+)
+def test_beside_a_field_stands_what_may_be_in_it_or_what_it_means(tmp_path, field, value, words):
+    form = forms(tmp_path)[1].with_value(field, value)
+    assert hint(form, field, ("a", "b", form.endpoint.group)) == words
+
+
+def test_beside_an_empty_field_stands_what_holds(tmp_path):
+    form = forms(tmp_path, TEXT.replace('interval = "5m"', ""))[1]
+    assert hint(form, "interval", ()) == "60s, as [probe] has it"
+    assert hint(form, "group", (form.endpoint.group,)) == "empty: those of its model"
+
+
 def test_what_a_day_comes_to_before_and_after(tmp_path):
     editable, fast, _ = forms(tmp_path)
     same = words(cost_rows(fast.endpoint, judge(editable, fast), (), 80))
     assert same[1].startswith("  288 probes · ")
     assert not any("→" in one for one in same)
+    assert same[0] == "A day of it, at most"
+    assert same[2:4] == ["", "All of the configuration"]
     more = words(cost_rows(fast.endpoint, judge(editable, fast.with_value("interval", "30s")), (), 80))
     assert more[2].startswith("  → 2,880 probes · ")
+    assert more[1] == same[1], "what it was is still there"
+    wrong = judge(editable, fast.with_value("interval", "soon"))
+    assert cost_rows(fast.endpoint, wrong, (), 80) == []
+    assert words(problem_rows(wrong, 200))[0].startswith("interval: ")
     off = words(cost_rows(fast.endpoint, judge(editable, fast.with_value("enabled", "no")), (), 80))
     assert off[2] == "  → not probed: nothing"
     assert "for 1 endpoint that would be probed" in " ".join(off)
