@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from probes.cli.contents import EXAMPLES, EXIT_CODES, GROUPS
+from probes.cli.output.table import in_colours
 
 WIDEST: Final = 100
 """Columns that are used at most: longer lines are hard to read."""
@@ -89,8 +90,9 @@ def pages(command: Any, ctx: Any) -> Iterator[HelpPage]:
 def help_text(command: Any, ctx: Any) -> str:
     """The help as it is printed: as wide as the terminal, in colours where that shows them."""
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else _columns_wanted()
-    colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return "\n".join(laid_out(help_page(command, ctx), max(NARROWEST, min(columns, WIDEST)), colours=colours))
+    return "\n".join(
+        laid_out(help_page(command, ctx), max(NARROWEST, min(columns, WIDEST)), colours=in_colours(sys.stdout))
+    )
 
 
 def laid_out(page: HelpPage, width: int, *, colours: bool = False) -> Iterator[str]:

@@ -59,8 +59,15 @@ def shown_label(name: str) -> str:
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """The choice most like ``word``, or None where none is like it."""
-    return next(iter(get_close_matches(word.lower(), list(choices), n=1, cutoff=0.6)), None)
+    """The choice most like ``word``, in letters of any case; None where none is like it."""
+    known = {one.lower(): one for one in choices}
+    return next((known[one] for one in get_close_matches(word.lower(), known, n=1, cutoff=0.6)), None)
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """What follows the words that a name is not known: ``; did you mean 'X'?``, or "" where no choice is like it."""
+    guess = nearest(word, choices)
+    return f"; did you mean {guess!r}?" if guess else ""
 
 
 def text(value: object) -> str:
@@ -175,9 +182,7 @@ def one_of(choices: Iterable[str]) -> Callable[[object], str]:
         word = text(value)
         if word in known:
             return word
-        guess = nearest(word, known)
-        hint = f"did you mean {guess!r}? " if guess else ""
-        raise ValueError(f"{shown(word)} is not known; {hint}known: {', '.join(known)}")
+        raise ValueError(f"{shown(word)} is not known{did_you_mean(word, known) or ';'} known: {', '.join(known)}")
 
     return check
 

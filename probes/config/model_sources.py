@@ -27,8 +27,7 @@ class UnknownProvider(LookupError):  # noqa: N818  # reads as what it says
     """A name that no preset and no endpoint's provider has."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
-        guess = checks.nearest(name, known)
-        hint = f"; did you mean {guess}?" if guess else "."
+        hint = checks.did_you_mean(name, known) or "."
         super().__init__(f"no provider is named {checks.shown(name)}{hint} Known: {', '.join(known)}")
 
 
@@ -107,7 +106,7 @@ def with_key(source: ModelSource, name: str) -> ModelSource:
 
 
 def key_path_of(endpoint: Endpoint) -> str | None:
-    """Where the provider of an endpoint tells a good key from a bad one, if not by its list: see `Preset.key_path`."""
+    """Where the provider of an endpoint tells a good key from a bad one, if not by its list: below its base URL."""
     preset = presets().get(endpoint.provider)
     return preset.key_path if preset and preset.base_url == endpoint.base_url else None
 

@@ -97,13 +97,13 @@ def socket_dialects() -> frozenset[str]:
 
 @cache
 def models_paths() -> Mapping[str, str | None]:
-    """Where the list of models is by dialect, for servers that are no preset: see `Preset.models_path`."""
+    """Where the list of models is by dialect, for servers that are no preset: a path below the base URL."""
     return MappingProxyType({one.dialect: one.models_path for one in reversed(list(presets().values()))})
 
 
 @cache
 def paths() -> Mapping[str, str]:
-    """What every dialect adds to its base URLs: see `Preset.path`."""
+    """What every dialect adds to its base URLs: a path with its query, and ``{model}`` for the model."""
     return MappingProxyType({one.dialect: one.path for one in presets().values()})
 
 

@@ -10,8 +10,7 @@ class UnknownEndpoint(LookupError):  # noqa: N818  # reads as what it says
     """A name that no endpoint of the configuration has."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
-        guess = checks.nearest(name, known)
-        hint = f"; did you mean {guess!r}?" if guess else "."
+        hint = checks.did_you_mean(name, known) or "."
         super().__init__(f"no endpoint is named {checks.shown(name)}{hint} Known: {', '.join(known)}")
 
 
@@ -19,8 +18,7 @@ class UnknownGroup(LookupError):  # noqa: N818  # reads as what it says
     """A name that no group of enabled endpoints has."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
-        guess = checks.nearest(name, known)
-        hint = f"; did you mean {guess!r}?" if guess else "."
+        hint = checks.did_you_mean(name, known) or "."
         super().__init__(f"no enabled endpoint is in a group {checks.shown(name)}{hint} Known: {', '.join(known)}")
 
 

@@ -151,9 +151,9 @@ class Table:
         """Add a problem for every unknown key, with the nearest known one."""
         for key in self._unknown():
             guess = nearest(key, self._keys_read)
-            hint = f"did you mean '{self._path}{guess}'? " if guess else ""
+            hint = f"; did you mean '{self._path}{guess}'?" if guess else ";"
             allowed = ", ".join(sorted(self._path + one for one in self._keys_read))
-            self.add_problem("", f"unknown key '{self._path}{shown_name(key)}'; {hint}allowed: {allowed}")
+            self.add_problem("", f"unknown key '{self._path}{shown_name(key)}'{hint} allowed: {allowed}")
 
     def _unknown(self) -> Iterator[str]:
         return (key for key in self._values if key not in self._keys_read)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from probes.config.checks import nearest
+from probes.config.checks import did_you_mean
 from probes.sample import COLUMNS
 from probes.store.row import ENDPOINT_COLUMNS, KINDS
 from probes.text import line
@@ -28,9 +28,8 @@ class UnknownColumn(ValueError):  # noqa: N818  # reads as what it says
     """A name that no column has."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
-        guess = nearest(name, known)
-        hint = f"did you mean {guess!r}?" if guess else f"known are {', '.join(known)}"
-        super().__init__(f"no column is named {line(name, 60)!r}; {hint}")
+        hint = did_you_mean(name, known) or f"; known are {', '.join(known)}"
+        super().__init__(f"no column is named {line(name, 60)!r}{hint}")
 
 
 def _holds(name: str) -> Holds:

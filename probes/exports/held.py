@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from probes.config.checks import nearest, shown
+from probes.config.checks import did_you_mean, shown
 from probes.exports.samples import ExportReader
 from probes.exports.selection import Selection
 from probes.stats.rollup import Tier
@@ -22,8 +22,7 @@ class UnknownName(LookupError):  # noqa: N818  # reads as what it says
     """A name to choose by that neither the store nor the configuration has: nothing could ever be found."""
 
     def __init__(self, what: str, name: str, known: Collection[str]) -> None:
-        guess = nearest(name, known)
-        hint = f"; did you mean {guess!r}?" if guess else "."
+        hint = did_you_mean(name, known) or "."
         some = ", ".join([*(line(one, 60) for one in list(known)[:_LISTED]), *(["…"] if len(known) > _LISTED else [])])
         super().__init__(
             f"--{what}: neither the history nor the configuration has {what} {shown(name)}{hint} "

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from probes.config.checks import nearest
+from probes.config.checks import did_you_mean
 from probes.durations import parse_when, zone_of
 from probes.exports.columns import OF_SAMPLES, ExportColumn, chosen
 from probes.exports.rollups import OF_ROLLUPS
@@ -75,6 +75,5 @@ def _of_option(name: str) -> Iterator[None]:
 def _check(what: str, words: Collection[str], known: Collection[str]) -> None:
     for word in words:
         if word not in known:
-            guess = nearest(word, known)
-            hint = f"did you mean {guess!r}?" if guess else f"known are {', '.join(known)}"
-            raise ValueError(f"--{what}: there is no {what} {line(word, 60)!r}; {hint}")
+            hint = did_you_mean(word, known) or f"; known are {', '.join(known)}"
+            raise ValueError(f"--{what}: there is no {what} {line(word, 60)!r}{hint}")

@@ -97,7 +97,7 @@ def test_without_a_model_those_there_are_are_listed(run, users, url):
 def test_what_fails_its_trial_is_left_out_unless_untried(run, users, url):
     code, _, err = run("add", url, "fats", "fast")
     assert code == 1
-    assert "did you mean fast?" in err
+    assert "did you mean 'fast'?" in err
     assert "fats: not added: its trial probe ended not_found" in err
     assert [one.model for one in load(users).endpoints] == ["fast"]
     assert run("add", url, "fats", "--no-probe")[0] == 0
@@ -254,7 +254,7 @@ def test_llms_models_and_keys_are_taken_over(run, users, url, tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["groqq", "m"], "did you mean groq?"),
+        (["groqq", "m"], "did you mean 'groq'?"),
         ([], "name a provider or an address"),
         (["groq", "m", "--from", "env"], "takes providers"),
         (["groq", "m", "n", "--name", "x"], "is for one endpoint"),

@@ -339,7 +339,7 @@ def test_keys_are_set_listed_and_deleted_without_being_shown(run, entries, confi
 def test_setting_a_key_says_what_may_be_a_mistake(run, entries, monkeypatch):
     monkeypatch.setenv("GROQ_API_KEY", "other")
     assert "goes first" in run("keys", "set", "GROQ_API_KEY", stdin=PLANTED)[2]
-    assert "did you mean OPENAI_API_KEY?" in run("keys", "set", "OPENAI_API_KYE", stdin=PLANTED)[2]
+    assert "did you mean 'OPENAI_API_KEY'?" in run("keys", "set", "OPENAI_API_KYE", stdin=PLANTED)[2]
     assert len(entries) == 2
 
 

@@ -126,7 +126,7 @@ def test_without_names_the_providers_of_the_configuration_that_have_their_key(in
 
 def test_mistakes_are_answered_with_what_is_allowed(inftop):
     code, _, err = inftop("models", "grok")
-    assert (code, "no provider is named 'grok'; did you mean groq?" in err) == (2, True)
+    assert (code, "no provider is named 'grok'; did you mean 'groq'?" in err) == (2, True)
     for arguments in (
         ["--key-env", "X"],
         ["groq", "--url", "http://h"],

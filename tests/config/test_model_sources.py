@@ -55,7 +55,7 @@ def test_providers_are_named_as_endpoints_name_them():
     found = named_sources([own, gateway], ["h:8000", "groq", "openai"], Route(proxy="env"))
     assert [one.endpoint.base_url for one in found] == ["http://h:8000/v1", "http://h/v1", "https://api.openai.com/v1"]
     assert found[2].endpoint.route.proxy == "env"
-    with pytest.raises(UnknownProvider, match="did you mean groq"):
+    with pytest.raises(UnknownProvider, match="did you mean 'groq'"):
         named_sources([], ["grok"], Route())
 
 

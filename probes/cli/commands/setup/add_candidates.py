@@ -118,9 +118,7 @@ def candidates_at(
             values["base_url"] = endpoint.address
         notes = []
         if listed and one is None:
-            guess = checks.nearest(model, listed)
-            hint = f"; did you mean {guess}?" if guess else ""
-            notes = [f"is not in its list of {len(listed)} models{hint}"]
+            notes = [f"is not in its list of {len(listed)} models{checks.did_you_mean(model, listed)}"]
         candidates.append(Candidate(entry, values, tuple(notes)))
     return candidates
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from probes.cli.output.table import Line, columns, print_lines, styled
 from probes.cli.output.terminal import say
-from probes.config.checks import key_name, nearest
+from probes.config.checks import did_you_mean, key_name
 from probes.config.file import find_config
 from probes.config.key_users import key_uses
 from probes.config.load import load
@@ -28,11 +28,9 @@ def set_key(config: Path | None, name: str) -> None:
     Raises InvalidKey, KeyringMissing and ConfigError.
     """
     name = _checked_name(name, "; the key itself is asked for next, out of the shell's history")
-    known = {one.lower(): one for one in _users(config)}
-    if name not in known.values():
-        guess = nearest(name, known)
-        hint = f"; did you mean {known[guess]}?" if guess else ""
-        say(f"note: no endpoint and no provider uses a key named {name}{hint}")
+    known = _users(config)
+    if name not in known:
+        say(f"note: no endpoint and no provider uses a key named {name}{did_you_mean(name, known)}")
     keyring.read(name)  # raises where there is no keyring, before a person types a key in vain
     value = _ask(name).strip()
     if why := flaw(value):
