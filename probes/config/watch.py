@@ -19,7 +19,8 @@ DOUBTFUL_S: Final = 0.9
 """The same for a file that is wrong, gone or found elsewhere: a save in pieces looks like that for a moment."""
 
 RESTLESS_S: Final = 5.0
-"""Seconds for which a file may go on changing until it is read all the same: some program may never stop writing it."""
+"""Seconds for which a file may go on changing until it is read all the same, for some program may never stop writing it;
+if it is wrong then, that is told after twice as long."""
 
 COARSE_NS: Final = 2_000_000_000
 """The coarsest time stamps of file systems (FAT); what is written twice within that may look the same."""
@@ -93,10 +94,9 @@ class ConfigWatch:
         if state.is_pipe and self._taken is None:
             return None
         settled_s = self._note(state, now)
-        restless = self._restless_since is not None and now - self._restless_since >= RESTLESS_S
-        if restless:
-            self._restless_since = now
-        elif not at_once:
+        restless_s = 0.0 if self._restless_since is None else now - self._restless_since
+        restless = restless_s >= RESTLESS_S
+        if not (at_once or restless):
             if settled_s < SETTLED_S or (state == self._taken and not self._is_due_again(now)):
                 return None
             if state == self._taken and _text_of(state) == self._text:
@@ -104,6 +104,10 @@ class ConfigWatch:
         found = _read(state)
         if not restless and file_state(self._named) != state:
             return None  # it has just been changed: the next look sees it
+        if restless:
+            if isinstance(found, BrokenFile) and restless_s < 2 * RESTLESS_S:
+                return None  # it may just be being written
+            self._restless_since = now
         moved = self._taken is not None and self._taken.file.path != state.file.path
         if not (at_once or restless) and settled_s < DOUBTFUL_S and (moved or isinstance(found, BrokenFile)):
             return None

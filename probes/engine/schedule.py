@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Final
 
@@ -58,17 +59,28 @@ class Cadence:
         return share * min(self.interval * JITTER_SHARE, JITTER_CAP_S)
 
 
-def free_share(taken: Iterable[float]) -> float:
-    """Where in an interval, as a share of it, an endpoint that joins others disturbs them least.
+def free_shares(taken: Iterable[float]) -> Iterator[float]:
+    """Where in an interval, as shares of it, endpoints that join others one by one disturb them least; without end.
 
-    That is the middle of the widest gap between the shares that are ``taken``; 0 where none is.
+    Each is the middle of the widest gap between those that are ``taken`` by then; the first is 0 where none is.
     """
     shares = sorted({share % 1.0 for share in taken})
     if not shares:
-        return 0.0
-    gaps = [(after - before, before) for before, after in pairwise([*shares, shares[0] + 1.0])]
-    width, start = max(gaps, key=lambda gap: (round(gap[0], 9), -gap[1]))
-    return (start + width / 2) % 1.0
+        shares = [0.0]
+        yield 0.0
+    gaps = [_gap(before, after - before) for before, after in pairwise([*shares, shares[0] + 1.0])]
+    heapify(gaps)
+    while True:
+        _, start, width = heappop(gaps)
+        middle = (start + width / 2) % 1.0
+        heappush(gaps, _gap(start, width / 2))
+        heappush(gaps, _gap(middle, width / 2))
+        yield middle
+
+
+def _gap(start: float, width: float) -> tuple[float, float, float]:
+    """A gap as it is sorted: the widest first, of equal ones the first; its start and its width."""
+    return -round(width, 9), start, width
 
 
 def spread(intervals: Sequence[tuple[str, float]]) -> list[Cadence]:

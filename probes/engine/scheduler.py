@@ -12,7 +12,7 @@ from apscheduler.schedulers.base import STATE_RUNNING
 
 from probes.clock import SteadyClock
 from probes.engine.endpoint_monitor import EndpointMonitor
-from probes.engine.schedule import Cadence, CadenceTrigger, free_share, spread
+from probes.engine.schedule import Cadence, CadenceTrigger, free_shares, spread
 
 CLOCK_CHECK_S: Final = 1.0
 """Seconds between two checks, at most, of whether the wall clock was set or the machine slept."""
@@ -78,11 +78,11 @@ class Scheduler:
             if (timer := self._timers.pop(name, None)) is not None:
                 timer.cancel()
         self._monitors = kept
+        shares = free_shares(one.cadence.phase / one.cadence.interval for one in self._triggers.values())
         for name, monitor in kept.items():
             before, interval = self._triggers.get(name), monitor.endpoint.interval
             if before is None:
-                share = free_share(one.cadence.phase / one.cadence.interval for one in self._triggers.values())
-                self._triggers[name] = CadenceTrigger(Cadence(name, interval, interval * share))
+                self._triggers[name] = CadenceTrigger(Cadence(name, interval, interval * next(shares)))
             elif before.cadence.interval != interval:
                 share = before.cadence.phase / before.cadence.interval
                 self._triggers[name] = CadenceTrigger(Cadence(name, interval, interval * share))

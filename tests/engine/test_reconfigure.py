@@ -5,7 +5,7 @@ import random
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import pytest
 
@@ -15,7 +15,7 @@ from probes.diagnosis.reachability import ReachabilityPlan
 from probes.endpoint import Endpoint
 from probes.engine.engine import Engine
 from probes.engine.key_finder import KeyFinder
-from probes.engine.schedule import JITTER_CAP_S, free_share
+from probes.engine.schedule import JITTER_CAP_S, free_shares
 from probes.feed.messages import Command
 from probes.figures.timeline import Timeline
 from probes.measure.probe import ProbeResult
@@ -396,4 +396,11 @@ def test_lanes_of_a_race_stay_suspended_whatever_is_edited(world: World, monkeyp
     ("taken", "share"), [([], 0.0), ([0.0], 0.5), ([0.0, 0.5], 0.25), ([0.0, 0.25, 0.5], 0.75), ([0.9, 0.1], 0.5)]
 )
 def test_who_joins_comes_where_most_room_is(taken, share):
-    assert free_share(taken) == pytest.approx(share)
+    assert next(free_shares(taken)) == pytest.approx(share)
+
+
+def test_thousands_that_join_at_once_are_spread_and_soon_placed():
+    shares = list(islice(free_shares([0.0, 0.9]), 20_000))
+    widths = [after - before for before, after in pairwise(sorted({*shares, 0.0, 0.9, 1.0}))]
+    assert len(set(shares)) == 20_000
+    assert max(widths) < 3 * min(widths), "one by one in the widest gap"
