@@ -19,8 +19,8 @@ DOUBTFUL_S: Final = 0.9
 """The same for a file that is wrong, gone or found elsewhere: a save in pieces looks like that for a moment."""
 
 RESTLESS_S: Final = 5.0
-"""Seconds for which a file may go on changing until it is read all the same, for some program may never stop writing it;
-if it is wrong then, that is told after twice as long."""
+"""Seconds for which a file may go on changing until it is read all the same: some program may never stop writing it.
+If it is wrong then, that is told after twice as long."""
 
 COARSE_NS: Final = 2_000_000_000
 """The coarsest time stamps of file systems (FAT); what is written twice within that may look the same."""
