@@ -119,6 +119,12 @@ def test_a_recording_goes_on_where_its_lines_find_no_room_and_says_so(config, st
     assert ask(store, "SELECT count(*) > 0 FROM sample") == [(1,)]
 
 
+def test_a_demo_ends_where_nobody_reads_its_lines():
+    done = run("demo", shell="| head -1")
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
+    assert "goes on" not in said(done)
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="the system has no /dev/zero")  # noqa: PTH110
 def test_a_file_without_an_end_is_not_read_to_its_end(config):
     done = run("--config", "/dev/zero", "check")

@@ -148,7 +148,8 @@ class ModelsStep(AddStep, PickScreen[Model]):
         if self._offer is None:
             return ""
         total, shown = len(self._offer.models), len(matching(self._offer.models, self._query.value))
-        return f"{total:,} models" if shown == total else f"{shown:,} of {total:,} models"
+        models = "model" if total == 1 else "models"
+        return f"{total:,} {models}" if shown == total else f"{shown:,} of {total:,} {models}"
 
     @property
     def _has_figures(self) -> bool:

@@ -147,7 +147,7 @@ async def _record_alone(
                 asyncio.get_running_loop().call_later(seconds, stop.set)
             reporting = asyncio.create_task(_report(engine, note, end if need_store else None))
             with follow(plan, engine):
-                await _print_samples(engine, ended)
+                await _print_samples(engine, ended, is_kept=plan.config is not None)
             reporting.cancel()
     finally:
         stopping.cancel()
@@ -184,10 +184,10 @@ async def _report(engine: Engine, note: Callable[[str], None], end: Callable[[St
         await asyncio.sleep(STATUS_S)
 
 
-async def _print_samples(engine: Engine, ended: asyncio.Event) -> None:
-    """Run the engine until the end and print its samples, then a table."""
+async def _print_samples(engine: Engine, ended: asyncio.Event, *, is_kept: bool) -> None:
+    """Run the engine until the end and print its samples, then a table; what nobody keeps or reads ends by itself."""
     tallies = {name: EndpointTally() for name in engine.monitors}
-    print_line = _printer(sys.stdout)
+    print_line = _printer(sys.stdout, None if is_kept else ended.set)
 
     def show(sample: Sample, _: str) -> None:
         tallies.setdefault(sample.endpoint, EndpointTally()).add(sample)
@@ -208,8 +208,8 @@ async def _pass_on(event: asyncio.Event, other: asyncio.Event) -> None:
     other.set()
 
 
-def _printer(stream: TextIO) -> Callable[[str], None]:
-    """A function that prints lines until the stream is closed; the recording goes on without it."""
+def _printer(stream: TextIO, closed: Callable[[], None] | None = None) -> Callable[[str], None]:
+    """A function that prints lines until the stream is closed: then it calls ``closed``, or the recording goes on."""
     gone = False
 
     def print_line(line: str) -> None:
@@ -219,7 +219,9 @@ def _printer(stream: TextIO) -> Callable[[str], None]:
                 print_lines([line], stream)
             except OSError as error:
                 gone = True
-                if stream is sys.stdout:
+                if closed is not None:
+                    closed()
+                elif stream is sys.stdout:
                     print(f"no more lines ({error.strerror}): the recording goes on", file=sys.stderr)  # noqa: T201
 
     return print_line
