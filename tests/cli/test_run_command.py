@@ -1,6 +1,9 @@
 """The engine as a screen's child: what it answers by itself, without asking the engine."""
 
-from probes.cli.commands.run import _CommandRouter, _write_curl
+from io import BytesIO
+from types import SimpleNamespace
+
+from probes.cli.commands.run import _Screen, _write_curl
 from probes.feed.messages import Command
 from tests.samples import endpoint
 
@@ -18,11 +21,12 @@ class Feed:
         self.curls[name] = command
 
 
-def test_a_curl_command_is_answered_at_once_even_while_the_store_is_another_ones():
-    feed = Feed()
-    router = _CommandRouter(lambda name: _write_curl(ENDPOINTS, feed, name))
-    router.route(Command("curl", "a"))
-    router.route(Command("curl", "nobody"))
+async def test_a_curl_command_is_answered_at_once_even_while_the_store_is_another_ones():
+    screen = _Screen(SimpleNamespace(endpoints=ENDPOINTS), BytesIO())
+    screen.feed.close()
+    screen.feed = feed = Feed()
+    screen.handle(Command("curl", "a"))
+    screen.handle(Command("curl", "nobody"))
     assert list(feed.curls) == ["a"]
     assert '"$A_KEY"' in feed.curls["a"]
 

@@ -5,6 +5,7 @@ import logging
 import os
 import ssl
 from collections.abc import Callable, Iterable
+from io import RawIOBase
 from pathlib import Path
 
 from probes.endpoint import Endpoint
@@ -56,33 +57,10 @@ async def serve(
     ``named`` is the configuration's path where the command line names one: the file is followed. ``tls`` is whom to
     trust where an endpoint says nothing. Not ``watching``, it only runs races for the screen.
     """
-    engines: list[Engine] = []
-    race_services: list[RaceService] = []
-    reloads: list[Reload] = []
-
-    def status() -> EngineStatus:
-        return engines[0].status if engines else EngineStatus(StoreStatus())
-
     # unbuffered: a buffer held by a thread that waits for a dead screen would hang the exit
     with os.fdopen(1, "wb", buffering=0, closefd=False) as out:
-        feed = FeedWriter(
-            out,
-            status,
-            lambda: race_services[0].news() if race_services else None,
-            lambda: reloads[0].status if reloads else None,
-        )
-
-        async def store(race: Race) -> int | None:
-            return await asyncio.to_thread(store_race, plan.store_url, race)
-
-        def reloaded(reload: Reload) -> None:
-            race_services[0].reconfigure(reload.endpoints)
-            feed.set_endpoints(tuple(map(EndpointFacts.of, reload.endpoints)))
-
-        commands = _CommandRouter(
-            lambda name: _write_curl(reloads[0].endpoints if reloads else plan.endpoints, feed, name)
-        )
-        read_commands(os.fdopen(0, "rb", buffering=0, closefd=False), commands.route, stop.set)
+        screen = _Screen(plan, out)
+        read_commands(os.fdopen(0, "rb", buffering=0, closefd=False), screen.handle, stop.set)
         try:
             async with open_engine(
                 plan,
@@ -91,33 +69,82 @@ async def serve(
                 on_lost=lambda _: stop.set(),  # the screen starts another engine, which finds who holds the lease
                 stop=stop,
             ) as engine:
-                engines.append(engine)
-                races = RaceService(
-                    plan.endpoints,
-                    engine,
-                    store_race=store,
-                    on_change=feed.add_race_news,
-                    simulated=plan.simulated,
-                    vantage=plan.vantage,
-                )
-                race_services.append(races)
-                engine.on_sample(feed.add_sample)
-                engine.on_sample(races.learn_from)
-                engine.on_status(feed.add_status)
+                races = screen.connect(engine)
                 if on_result is not None:
                     engine.on_result(on_result)
-                feed.write_hello(plan.hello(os.getpid()))
-                for monitor in engine.monitors.values():
-                    feed.add_status(monitor.status)
-                commands.connect(engine, races)
-                with reloading(named, plan, engine, reloaded, watching=watching, with_keys=watching) as reload:
-                    reloads.extend([reload] if reload is not None else [])
+                with reloading(named, plan, engine, screen.reloaded, watching=watching, with_keys=watching) as reload:
+                    screen.reload = reload
                     await engine.run(stop)
                 await races.close()
         except StoreHeld as held:
-            feed.write_hello(plan.hello(os.getpid(), holder=str(held.holder or "another recorder")))
+            screen.feed.write_hello(plan.hello(os.getpid(), holder=str(held.holder or "another recorder")))
         finally:
-            feed.close()
+            screen.feed.close()
+
+
+class _Screen:
+    """The screen at the other end of the pipes: what is told to it by its ``feed``, and who carries out its commands.
+
+    Commands that come before there is an engine wait for it.
+    """
+
+    def __init__(self, plan: Plan, out: RawIOBase) -> None:
+        self._plan = plan
+        self._engine: Engine | None = None
+        self._races: RaceService | None = None
+        self._early: list[Command | RaceCommand] = []
+        self.reload: Reload | None = None
+        self.feed = FeedWriter(
+            out,
+            lambda: self._engine.status if self._engine else EngineStatus(StoreStatus()),
+            lambda: self._races.news() if self._races else None,
+            lambda: self.reload.status if self.reload else None,
+        )
+
+    def connect(self, engine: Engine) -> RaceService:
+        """Tell of this engine from now on, and have it carry out commands, the waiting ones first; its races."""
+        plan, feed = self._plan, self.feed
+
+        async def store(race: Race) -> int | None:
+            return await asyncio.to_thread(store_race, plan.store_url, race)
+
+        races = RaceService(
+            plan.endpoints,
+            engine,
+            store_race=store,
+            on_change=feed.add_race_news,
+            simulated=plan.simulated,
+            vantage=plan.vantage,
+        )
+        self._engine, self._races = engine, races
+        engine.on_sample(feed.add_sample)
+        engine.on_sample(races.learn_from)
+        engine.on_status(feed.add_status)
+        feed.write_hello(plan.hello(os.getpid()))
+        for monitor in engine.monitors.values():
+            feed.add_status(monitor.status)
+        early, self._early = self._early, []
+        for command in early:
+            self.handle(command)
+        return races
+
+    def reloaded(self, reload: Reload) -> None:
+        """Tell of the endpoints that are configured now, and let those race."""
+        if self._races is not None:
+            self._races.reconfigure(reload.endpoints)
+        self.feed.set_endpoints(tuple(map(EndpointFacts.of, reload.endpoints)))
+
+    def handle(self, command: Command | RaceCommand) -> None:
+        """Have a command carried out by the engine, or by its races."""
+        if isinstance(command, Command) and command.do == "curl":
+            endpoints = self.reload.endpoints if self.reload else self._plan.endpoints
+            _write_curl(endpoints, self.feed, command.endpoint)
+        elif self._engine is None or self._races is None:
+            self._early.append(command)
+        elif isinstance(command, RaceCommand):
+            self._races.handle(command)
+        else:
+            self._engine.handle(command)
 
 
 def _write_curl(endpoints: Iterable[Endpoint], feed: FeedWriter, name: str | None) -> None:
@@ -128,32 +155,3 @@ def _write_curl(endpoints: Iterable[Endpoint], feed: FeedWriter, name: str | Non
                 feed.add_curl(endpoint.name, curl(endpoint, nonce()))
             except ValueError as error:
                 feed.add_curl(endpoint.name, f"# {line(str(error), 200)}")
-
-
-class _CommandRouter:
-    """Routes commands to the engine or its races; those that come while the store is not ours yet wait for them."""
-
-    def __init__(self, on_curl: Callable[[str | None], None]) -> None:
-        self._on_curl = on_curl
-        self._early: list[Command | RaceCommand] = []
-        self._connected: tuple[Engine, RaceService] | None = None
-
-    def route(self, command: Command | RaceCommand) -> None:
-        """Pass a command to the engine, or to its races."""
-        if isinstance(command, Command) and command.do == "curl":
-            self._on_curl(command.endpoint)
-            return
-        if self._connected is None:
-            self._early.append(command)
-            return
-        engine, races = self._connected
-        if isinstance(command, RaceCommand):
-            races.handle(command)
-        else:
-            engine.handle(command)
-
-    def connect(self, engine: Engine, races: RaceService) -> None:
-        """Route commands to these from now on, the waiting ones first."""
-        self._connected = engine, races
-        for command in self._early:
-            self.route(command)
