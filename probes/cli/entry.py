@@ -42,7 +42,8 @@ def run(command: Callable[[], None]) -> None:
         _say(code)
         code = ExitCode.NOT_OK
     _flush(sys.stderr)
-    sys.exit(code)
+    if code:
+        sys.exit(code)
 
 
 def _say(text: str) -> None:
