@@ -53,11 +53,11 @@ def dashboard(
         show_dashboard(config, given)
 
 
-def _add(given: Mapping[Option, str], config: Path | None, provider: str) -> None:
+def _add(given: Mapping[Option, str], config: Path | None, place: str) -> None:
     """Show the page that adds endpoints, and say which were added where."""
     from tui.launch import show_adding
 
-    added = show_adding(config, provider, given)
+    added = show_adding(config, place, given)
     if added is not None:
         typer.echo("\n".join(f"added {line(name)} to {added.path}" for name in added.names))
 

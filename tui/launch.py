@@ -85,9 +85,9 @@ def _welcome(config: Path | None, given: Given) -> "Next":
     return _set_up(config, given).next
 
 
-def show_adding(config: Path | None, provider: str, given: Given) -> "Added | None":
-    """The page that adds endpoints alone, of the provider of that name or of any for ""; what was added."""
-    return _set_up(config, given, adding=provider).added
+def show_adding(config: Path | None, place: str, given: Given) -> "Added | None":
+    """The page that adds endpoints alone, of a provider by name, at an address, or of any for ""; what was added."""
+    return _set_up(config, given, adding=place).added
 
 
 def _set_up(config: Path | None, given: Given, adding: str | None = None) -> "WelcomeApp":

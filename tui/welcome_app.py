@@ -19,8 +19,8 @@ class WelcomeApp(TerminalApp):
     """Ends with `next`, what a person wants to see then, and with what was ``added``, None for nothing.
 
     ``config`` finds the configuration in effect; ``shipped`` are the endpoints of the shipped one. With ``adding`` it
-    is the page that adds endpoints alone, beside those that are ``watched``: of the provider of that name, or of any
-    for "".
+    is the page that adds endpoints alone, beside those that are ``watched``: of the provider of that name, at that
+    address, or of any for "".
     """
 
     def __init__(

@@ -83,9 +83,10 @@ def add(
         raise typer.BadParameter("is for one endpoint", param_hint="--name")
     page = ctx.meta.get(ADD_PAGE)
     if page is not None and not (named or source or name or key or url or group or interval or dialect or no_probe):
+        from probes.cli.commands.setup.add_candidates import Place
         from probes.config.presets import presets
 
-        if what is None or what in presets():
+        if what is None or what in presets() or Place(what).is_address:
             page(ctx.obj, what or "")
             return
     if what is None and source is None:

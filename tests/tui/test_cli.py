@@ -190,5 +190,7 @@ def test_add_without_a_model_opens_its_page_at_a_terminal(monkeypatch, tmp_path)
     monkeypatch.setattr(launch, "show_adding", page)
     assert run("add").exit_code == 0
     assert run("add", "groq").output == f"added groq/m to {tmp_path / 'config.toml'}\n"
+    assert run("add", "localhost:8000").exit_code == 0
     assert run("--config", "c.toml", "add", "groq", "--theme", "inftop-light").exit_code == 0
+    assert asked.pop(2) == (None, "localhost:8000", {})
     assert asked == [(None, "", {}), (None, "groq", {}), (Path("c.toml"), "groq", {"theme": "inftop-light"})]

@@ -10,6 +10,7 @@ from textual.binding import BindingType
 
 from probes.config.presets import presets
 from probes.keys.lookup import Source, find_sources
+from probes.text import line
 from tui.add.api import Api, matching, providers
 from tui.add.flow import AddFlow
 from tui.add.key_step import KeyStep
@@ -77,10 +78,10 @@ class ApiStep(AddStep, PickScreen[Api]):
         self.app.push_screen(_step_after(self.flow, item))
 
 
-def open_at(flow: AddFlow, provider: str) -> AddStep:
-    """The step after the choice of a provider, by its name, whose key may be in the environment."""
+def open_at(flow: AddFlow, place: str) -> AddStep:
+    """The step after the choice of a provider, by its name, whose key may be in the environment, or of an address."""
     known: Mapping[str, Api] = {one.provider or "": one for one in providers(presets().values(), _in_environment())}
-    return _step_after(flow, known[provider])
+    return _step_after(flow, known.get(place) or Api(line(place, 200), url=place))
 
 
 def _step_after(flow: AddFlow, api: Api) -> AddStep:

@@ -57,6 +57,7 @@ class ModelsStep(AddStep, PickScreen[Model]):
 
     STEP = "models"
     PLACEHOLDER = "filter by name, or type the name of a model"
+    NOTHING = ""  # what is typed is listed, and the foot says why nothing else is
     AUTO_FOCUS = "#query"
     KEYS = MODEL_STEP_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [*MODEL_STEP_KEYS.bindings]
@@ -207,4 +208,9 @@ class ModelsStep(AddStep, PickScreen[Model]):
 
     def disabled_keys(self) -> Mapping[str, str]:
         """Which keys do nothing now."""
-        return {**PickScreen.disabled_keys(self), **disabled_if(not self._shown, ("list.take", "add.tick"))}
+        moving = ("up", "down", "page.up", "page.down")
+        return {
+            **PickScreen.disabled_keys(self),
+            **disabled_if(not self._shown, ("list.take", "add.tick", *moving)),
+            **disabled_if(self.busy, ("ask.again",)),
+        }

@@ -18,6 +18,9 @@ from tui.style.format import compact, usd
 MODEL_LIMIT: Final = 200
 """Characters of a model's name that are taken."""
 
+SAID_BY_PROVIDERS: Final = ("auth", "rate_limited", "quota", "overloaded", "server_error", "not_found", "bad_request")
+"""Outcomes whose words are the provider's own, which need not say what they are about."""
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
@@ -46,13 +49,21 @@ def offer_of(record: Mapping[str, Any], key: str | None = None) -> Offer:
                 url=url,
                 dialect=dialect,
                 models=tuple(models_of(models)),
-                problem=None if problem is None and outcome is None else line(str(problem or outcome), 200),
+                problem=_said(problem, outcome),
                 refused=outcome in ("auth", "no_key"),
                 key=key,
             )
         case {"error": str(error)}:
             raise ValueError(line(error, 200))
     raise ValueError("there was no answer that could be read")
+
+
+def _said(problem: object, outcome: object) -> str | None:
+    """Why there is no list: what became of the request, before what the provider says; None where there is one."""
+    if problem is None and outcome is None:
+        return None
+    name = str(outcome).replace("_", " ") if outcome in SAID_BY_PROVIDERS else ""
+    return line(": ".join(str(one) for one in (name, problem or outcome) if one), 200)
 
 
 def models_of(records: Iterable[Any]) -> Iterable[Model]:

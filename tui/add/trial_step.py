@@ -26,7 +26,7 @@ from tui.sources.own_commands import CommandFailed
 from tui.widgets.plate import Plate, Row
 
 WITHIN_S: Final = 90.0
-WATERFALL_ROWS: Final = 9
+WITHIN: Final = "\N{NO-BREAK SPACE}"
 
 
 class TrialStep(AddStep):
@@ -101,8 +101,9 @@ class TrialStep(AddStep):
         self._chosen.styles.height = len(rows)
         if self._sample is not None:
             self._waterfall.show(self._sample)
-            said = "  ·  ".join(figures(self._sample))
-            self._said.draw([((row, "figure"),) for row in wrap(said, width, break_on_hyphens=False)])
+            said = "  ·  ".join(one.replace(" ", WITHIN) for one in figures(self._sample))  # no figure is broken
+            rows = [((row.replace(WITHIN, " "), "figure"),) for row in wrap(said, width, break_on_hyphens=False)]
+            self._said.draw(rows)
         self.draw_foot()
 
     # the trial

@@ -65,7 +65,7 @@ class EditScreen(KeyedScreen[None]):
         self._form: EndpointForm | None = None
         self._judged = Judgement()
         self._groups: tuple[str, ...] = ()
-        self._problem = ""
+        self._problems: tuple[str, ...] = ()
         self._busy = False
         self._heading = Plate(id="heading")
         self._file = Plate(id="file")
@@ -99,12 +99,15 @@ class EditScreen(KeyedScreen[None]):
         try:
             editable, config = await off_loop(lambda: opened(self._config(), self._endpoint_name))
             endpoint = next(one for one in config.endpoints if one.name == self._endpoint_name)
-        except (ConfigError, OSError) as error:
-            self._problem = str(error)
+        except ConfigError as error:
+            self._problems = problem_lines(error)
+        except OSError as error:
+            self._problems = (str(error),)
         except StopIteration:
-            self._problem = f"{self._endpoint_name} is not in {self._config().path}: there is nothing to edit."
+            path = shown_path(self._config().path)
+            self._problems = (f"{self._endpoint_name} is not in {path} any more: there is nothing to edit.",)
         else:
-            self._problem = ""
+            self._problems = ()
             form, typed = form_of(editable.text, endpoint), self._form
             for field in typed.changed if typed else ():
                 form = form.with_value(field, typed.values[field] if typed else "")
@@ -138,7 +141,7 @@ class EditScreen(KeyedScreen[None]):
         """Draw what is known."""
         if not self.is_mounted or not self.size.width:
             return
-        width, form = self.size.width - 4, self._form
+        width, form = self.size.width - 5, self._form  # with room for a scrollbar
         title: Row = (("Edit ", "label"), (self._endpoint_name, "title"))
         if form is not None:
             title = (*title, (f"   {form.endpoint.provider} · {form.endpoint.model}", "label"))
@@ -146,8 +149,9 @@ class EditScreen(KeyedScreen[None]):
         file_rows = self._file_rows()
         self._file.styles.height = len(file_rows)
         self._file.draw(file_rows)
-        problem = wrap(self._problem, max(width, 10), break_on_hyphens=False)
-        rows: list[Row] = [((row, "error"),) for row in problem]
+        wrapped = (wrap(one, max(width, 10), break_on_hyphens=False) for one in self._problems)
+        rows: list[Row] = [((row, "error"),) for one in wrapped for row in one]
+        self.query_one("#actions").display = form is not None
         if form is not None:
             wrong = self._judged.of_field or {}
             for row in self.query(FieldRow):
@@ -161,7 +165,7 @@ class EditScreen(KeyedScreen[None]):
 
     def _file_rows(self) -> list[Row]:
         if self._editable is None:
-            return [(("reading the configuration …" if not self._problem else "", "hint"),)]
+            return [(("reading the configuration …" if not self._problems else "", "hint"),)]
         if self.size.height < LOW and (wrong := problem_rows(self._judged, self.size.width - 4)):
             return wrong[:MOST_WRONG]
         path = shown_path(self._editable.path)
@@ -175,7 +179,8 @@ class EditScreen(KeyedScreen[None]):
         form = self._form
         nothing = "Nothing was changed." if form is not None and not form.changed else ""
         unready = NOT_READ if form is None else "It is being written." if self._busy else ""
-        return disabled_keys(EditKeyState(isinstance(self.focused, ChoiceField), self._problem or unready, nothing))
+        problem = next(iter(self._problems), "")
+        return disabled_keys(EditKeyState(isinstance(self.focused, ChoiceField), problem or unready, nothing))
 
     # keys
 
@@ -280,6 +285,13 @@ def opened(file: ConfigFile, name: str) -> tuple[EditableConfig, Config]:
         watched = tuple(dict.fromkeys([*(one.name for one in first_endpoints(load(file).endpoints)), name]))
     editable = open_for_edit(file, watched)
     return editable, checked(editable, editable.text)
+
+
+def problem_lines(error: ConfigError) -> tuple[str, ...]:
+    """What is wrong with a file, a line for each problem, its path once; and what to do."""
+    path = shown_path(Path(error.problems[0].file))
+    found = (": ".join(part for part in (one.where, one.what) if part) for one in error.problems)
+    return f"{path} is not right as it is now:", *found, "Mend it first (inftop edit), then come back."
 
 
 def remove(editable: EditableConfig, name: str) -> Path:

@@ -96,12 +96,19 @@ class WelcomeScreen(KeyedScreen[None]):
         self.show_keys()
 
     def _tell(
-        self, found: Sequence[Found] | None = None, looking: str = "", note: str = "", look: str = "hint"
+        self,
+        found: Sequence[Found] | None = None,
+        looking: str = "",
+        note: str = "",
+        look: str = "hint",
+        *,
+        failed: bool | None = None,
     ) -> None:
         """Show what is known now; ``found`` None: the same as before."""
         self._found = self._found if found is None else tuple(found)
         known = [with_models(one, self._offers) for one in self._found]
-        self._known = Known(tuple(known), looking, (note, look))
+        failed = self._known.failed if failed is None else failed
+        self._known = Known(tuple(known), looking, (note, look), failed)
         self._cursor = max(0, min(self._cursor, len(known) - 1))
         self.draw()
 
@@ -117,9 +124,9 @@ class WelcomeScreen(KeyedScreen[None]):
         try:
             record = (await self._commands.ask("discover"))[0]
         except CommandFailed as failed:
-            self._tell(note=f"Looking did not work: {failed}", look="warning")
+            self._tell(note=f"Looking did not work, Ctrl+R looks again: {failed}", look="warning", failed=True)
             return
-        self._tell(found_of(record, self._shipped), looking=ASKING)
+        self._tell(found_of(record, self._shipped), looking=ASKING, failed=False)
         providers = [one.provider for one in self._known.found if one.lacks_models and one.provider]
         if providers:
             self._offers |= await self._ask(providers)

@@ -53,12 +53,13 @@ class Sheet:
 class Known:
     """What the screen knows: ``found`` so far, what it is still ``looking`` for, what is under way, and what is wrong.
 
-    ``note`` are words and their style, "" for none.
+    ``note`` are words and their style, "" for none. ``failed``: looking did not work, so nobody knows what there is.
     """
 
     found: tuple[Found, ...] = ()
     looking: str = ""
     note: tuple[str, str] = ("", "hint")
+    failed: bool = False
 
 
 def sheet(known: Known, ways: Sequence[Key], cursor: int, width: int, height: int) -> Sheet:
@@ -70,7 +71,7 @@ def sheet(known: Known, ways: Sequence[Key], cursor: int, width: int, height: in
     if known.found:
         body, marked = _found(known.found, cursor, width, room)
     else:
-        said = () if known.looking else NOTHING
+        said = () if known.looking else NOTHING[known.failed :]
         body, marked = [one for text in said for one in _wrapped(text, "label", width)], range(0)
     lines = [*above, *body, *note][:height]
     chosen = range(len(above) + marked.start, len(above) + marked.stop)

@@ -26,6 +26,7 @@ def test_a_list_becomes_an_offer():
 def test_a_key_that_is_refused_is_told_from_a_list_that_cannot_be_had():
     assert offer_of(models(problem="wrong key", outcome="auth")).refused
     assert offer_of(models(problem="no key", outcome="no_key")).refused
+    assert offer_of(models(problem="slow down", outcome="rate_limited")).problem == "rate limited: slow down"
     slow = offer_of(models(problem="timed out", outcome="timeout"))
     assert (slow.refused, slow.problem) == (False, "timed out")
 

@@ -151,3 +151,13 @@ async def test_on_a_low_screen_the_form_follows_the_focus_and_what_is_wrong_is_a
         await shown.press(*["down"] * 6)
         await done(shown)
         assert "[ Save ]" in shown.text
+
+
+async def test_all_that_is_wrong_with_a_file_is_listed_once_and_nothing_can_be_saved(tmp_path):
+    async with opened(tmp_path, text=f'{CONFIG}[budget]\nusd_per_day = "x"\nnope = 1\n') as shown:
+        said = " ".join(shown.text.split())
+        assert said.count("config.toml") == 1
+        assert "budget.usd_per_day: must be a number" in said
+        assert "nope" in said
+        assert "Mend it first" in said
+        assert "[ Save ]" not in said

@@ -193,7 +193,7 @@ async def test_added_alone_it_ends_with_what_was_written(tmp_path, monkeypatch):
         assert shown.app.added.names == ("groq/big-70b",)
 
 
-@pytest.mark.parametrize("provider", ["", "groq", "ollama", "bedrock"])
+@pytest.mark.parametrize("provider", ["", "groq", "ollama", "bedrock", "http://localhost:8000"])
 async def test_added_alone_it_ends_where_the_first_page_is_left(tmp_path, monkeypatch, provider):
     async with adding_alone(tmp_path, monkeypatch, provider) as shown:
         await shown.press("escape")

@@ -54,3 +54,9 @@ def test_a_click_knows_what_it_is_for():
     drawn = sheet(Known(FOUND), WAYS_ON, 0, 80, 40)
     assert [one for one in drawn.targets if isinstance(one, str)] == list(WAYS)
     assert {one for one in drawn.targets if isinstance(one, int)} == set(range(len(FOUND)))
+
+
+def test_where_looking_failed_it_does_not_say_that_nothing_is_there():
+    said = " ".join(" ".join(text(sheet(Known(failed=True), WAYS_ON, 0, 80, 23))).split())
+    assert "Nothing was found" not in said
+    assert said.endswith(" ".join(NOTHING[1:]))
