@@ -12,6 +12,7 @@ from typer.main import get_command
 from probes.config.load import load
 from tui.commands import app
 from tui.help import KEY_TABLES
+from tui.style.palette import STATES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *ROOT.glob("CONTRIBUTING.md"), *sorted((ROOT / "docs").glob("*.md"))]
@@ -219,6 +220,11 @@ def test_every_snippet_of_a_configuration_is_right(page, snippet, tmp_path):
     added = "" if "[[endpoint]]" in snippet else '[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n'
     path.write_text(snippet + added)
     assert load(path).endpoints
+
+
+def test_troubleshooting_has_every_state_of_a_row_that_is_not_well():
+    page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    assert {state for state in STATES if state != "ok" and f"`{state}`" not in page} == set()
 
 
 def test_the_readme_is_a_front_page():
