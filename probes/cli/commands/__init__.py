@@ -1,1 +1,1 @@
-"""The headless commands, one file each, loaded when they are used."""
+"""The commands without a screen, one file each, loaded when they are used; those that set inftop up are in `setup`."""
