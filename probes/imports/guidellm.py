@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 from msgspec import Struct
 
-from probes.imports.other_tools import COLUMNS, UNKNOWN, Origin, outcome_of_error
+from probes.imports.benchmark_results import COLUMNS, UNKNOWN, Origin, outcome_of_error
 from probes.imports.refused import ImportRefused
 from probes.outcome import Outcome
 from probes.sample import Sample

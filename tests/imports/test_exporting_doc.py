@@ -12,7 +12,7 @@ import pytest
 
 from probes.imports.needed import NAMED, NEEDED
 from probes.sample import COLUMNS
-from tests.imports.test_other_tools import AIPERF, GUIDELLM
+from tests.imports.test_benchmark_results import AIPERF, GUIDELLM
 from tests.samples import sample
 from tests.store.stores import ask, fill, url_of
 

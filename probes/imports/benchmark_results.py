@@ -1,4 +1,4 @@
-"""What results of other tools have in common: whose they are, and which of our outcomes an error of theirs is.
+"""What results of benchmark tools have in common: whose they are, and which of our outcomes an error of theirs is.
 
 Only what means the same by our definitions becomes a column. Both tools start their times as they hand a request to
 their HTTP client: a connection that had to be opened is in them, so the kind of connection is not known, nor whether

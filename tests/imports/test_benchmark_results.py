@@ -5,8 +5,8 @@ import json
 import pytest
 from msgspec.structs import asdict
 
+from probes.imports.benchmark_results import COLUMNS as FILLED
 from probes.imports.file import opened
-from probes.imports.other_tools import COLUMNS as FILLED
 from probes.imports.refused import ImportRefused
 from probes.outcome import Outcome
 from probes.sample import COLUMNS, epoch_ms
