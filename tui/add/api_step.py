@@ -33,6 +33,9 @@ class ApiStep(AddStep, PickScreen[Api]):
     PLACEHOLDER = "filter the providers, or type an address: http://localhost:8000"
     NOTHING = NO_MATCH
     AUTO_FOCUS = "#query"
+    DEFAULT_CSS = """
+    ApiStep.-low { #items { margin-top: 0; } #foot { height: 2; } }
+    """
     KEYS = API_STEP_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [*API_STEP_KEYS.bindings]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from textwrap import wrap
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -18,15 +18,12 @@ from tui.add.flow import AddFlow
 from tui.add.keys import KEY_STEP_KEYS
 from tui.add.models_step import ModelsStep, ask_for_models
 from tui.add.offer import Offer
-from tui.add.step import AddStep
+from tui.add.step import LOW, AddStep
 from tui.keys.keymap import disabled_if
 from tui.screens.off_loop import off_loop
 from tui.sources.own_commands import CommandFailed
 from tui.widgets.hidden_line import HiddenLine
 from tui.widgets.plate import Plate, Row
-
-LOW: Final = 18
-"""Rows of the screen below which little is said of the key."""
 
 
 class KeyStep(AddStep):

@@ -62,7 +62,11 @@ class ModelsStep(AddStep, PickScreen[Model]):
     KEYS = MODEL_STEP_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [*MODEL_STEP_KEYS.bindings]
     DEFAULT_CSS = """
-    ModelsStep { #titles { margin-top: 1; } #items { height: 1fr; margin-top: 0; } }
+    ModelsStep {
+        #titles { margin-top: 1; }
+        #items { height: 1fr; margin-top: 0; }
+        &.-low { #titles { margin-top: 0; } #foot { height: 2; } }
+    }
     """
 
     def __init__(

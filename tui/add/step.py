@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import ClassVar, Final
 
+from textual import events
 from textual.app import ComposeResult
 
 from tui.add.flow import AddFlow
@@ -13,6 +14,9 @@ from tui.widgets.plate import Plate, Row
 
 STEPS: Final = ("provider", "key", "models", "trial")
 FOOT_ROWS: Final = 3
+
+LOW: Final = 18
+"""Rows of the screen below which a step does without blank rows and what can be missed."""
 
 
 class AddStep(BoxScreen):
@@ -31,6 +35,7 @@ class AddStep(BoxScreen):
         #foot { height: 3; margin-top: 1; }
         #query { height: 1; border: none; padding: 0 1; background: $panel; }
         #items { height: 1fr; margin-top: 1; }
+        &.-low #foot { margin-top: 0; }
     }
     """
 
@@ -51,6 +56,10 @@ class AddStep(BoxScreen):
     def on_mount(self) -> None:
         """Seconds are counted while one waits."""
         self.set_interval(1.0, self._count)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Little is left out where there is room."""
+        self.set_class(event.size.height < LOW, "-low")
 
     @property
     def busy(self) -> bool:

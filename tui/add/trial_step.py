@@ -40,6 +40,10 @@ class TrialStep(AddStep):
         Waterfall { height: auto; max-height: 9; margin-bottom: 1; }
         #said { height: 1fr; }
         #chosen { height: auto; margin-bottom: 1; }
+        &.-low {
+            #chosen, Waterfall { margin-bottom: 0; }
+            #foot { height: 2; }
+        }
     }
     """
 
@@ -94,9 +98,10 @@ class TrialStep(AddStep):
         endpoints = self.endpoints
         names = ", ".join(str(one["name"]) for one in endpoints)
         into = f"into {self._editable.path}" if self._editable else ""
-        rows: list[Row] = [((row, "title"),) for row in wrap(names, width, break_on_hyphens=False)[:3]]
+        low = self.has_class("-low")
+        rows: list[Row] = [((row, "title"),) for row in wrap(names, width, break_on_hyphens=False)[: 1 if low else 3]]
         rows.append(((f"{cost_words(endpoints)}, one probe a minute", "label"),))
-        rows += [((row, "label"),) for row in wrap(into, width, break_on_hyphens=False)[:2]]
+        rows += [((row, "label"),) for row in wrap(into, width, break_on_hyphens=False)[: 0 if low else 2]]
         self._chosen.draw(rows)
         self._chosen.styles.height = len(rows)
         if self._sample is not None:

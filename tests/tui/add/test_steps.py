@@ -263,3 +263,15 @@ async def test_in_the_demo_nothing_can_be_added():
         await shown.press("A")
         assert "simulated" in shown.notices[-1]
         assert shown.app.screen is shown.dashboard
+
+
+async def test_on_a_low_screen_every_step_has_its_keys_and_says_what_to_do(monkeypatch, tmp_path, with_key):
+    async with adding(monkeypatch, tmp_path, size=(40, 12)) as (shown, *_):
+        await at_models(shown)
+        assert "small-8b" in shown.text
+        assert "Enter try it" in shown.text
+        await shown.press("enter")
+        await until(shown, lambda: "It answers" in shown.text)
+        assert "groq/big-70b" in shown.text
+        assert "a day" in shown.text
+        assert "Enter watch it" in shown.text
