@@ -16,6 +16,8 @@ _APART: Final = re.compile(r"[^\w~+-]+")
 _LETTERS_AND_DIGITS: Final = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{16,}")
 _RANDOM: Final = re.compile(r"[\w~+/=-]{20,}", re.ASCII)
 _LENGTH_LIMIT: Final = 8192
+_QUOTED: Final = re.compile(r"""(["']).*\1""")
+_ASSIGNED: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*_(?:KEY|TOKEN)=.", re.IGNORECASE)
 
 _SECRET_NAME: Final = re.compile(
     r"(?:.*[-_.])?(?:(?:api|access|auth|secret)?[-_]?(?:key|token|secret)"
@@ -70,7 +72,8 @@ class KeyMissing(LookupError):  # noqa: N818  # reads as what it says
 def flaw(value: str) -> str | None:
     """Why a text cannot be sent as a key, in words that do not quote it; None where it can.
 
-    HTTP libraries quote a header they refuse in their errors, so what they would refuse must not reach them.
+    HTTP libraries quote a header they refuse in their errors, so what they would refuse must not reach them. Quotation
+    marks and names are those of a file of variables (``GROQ_API_KEY="…"``) that was pasted, or read without a shell.
     """
     if not value:
         return "is empty"
@@ -78,6 +81,10 @@ def flaw(value: str) -> str | None:
         return f"is longer than {_LENGTH_LIMIT:,} characters"
     if not (value.isascii() and value.isprintable()) or " " in value:
         return "holds blanks, line breaks or characters outside ASCII"
+    if _QUOTED.fullmatch(value):
+        return "stands in quotation marks, which are no part of it"
+    if _ASSIGNED.match(value):
+        return "has its name and = in front, which are no part of it"
     return None
 
 

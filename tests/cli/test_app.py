@@ -343,7 +343,15 @@ def test_setting_a_key_says_what_may_be_a_mistake(run, entries, monkeypatch):
     assert len(entries) == 2
 
 
-@pytest.mark.parametrize("stdin", ["", "\n", "two words\n", "ключ\n"])
+def test_the_name_of_a_provider_is_not_the_name_of_its_key(run, entries):
+    for command in ("set", "test"):
+        code, _, err = run("keys", command, "groq", stdin=PLANTED)
+        assert code == 2
+        assert f"inftop keys {command} GROQ_API_KEY" in err
+    assert entries == {}
+
+
+@pytest.mark.parametrize("stdin", ["", "\n", "two words\n", "ключ\n", "'quoted'\n", "GROQ_API_KEY=abc\n"])
 def test_an_unusable_key_is_refused(run, entries, stdin):
     code, _, err = run("keys", "set", "GROQ_API_KEY", stdin=stdin)
     assert code == 2

@@ -263,6 +263,9 @@ def test_what_a_secret_shows_says_that_it_is_one():
         ("k" * 8_192, None),
         ("", "is empty"),
         ("k" * 8_193, "is longer than 8,192 characters"),
+        *((one, "stands in quotation marks, which are no part of it") for one in ('"k"', "'k'")),
+        *((one, "has its name and = in front, which are no part of it") for one in ("GROQ_API_KEY=k", "hf_token=k")),
+        *((one, None) for one in ('"k', "a=b=", "KEY=", "sk-x_key=", "MY_API_KEY=")),
         *((one, "holds blanks, line breaks or characters outside ASCII") for one in ("a b", "a\tb", "a\nb", "ä")),
     ],
 )

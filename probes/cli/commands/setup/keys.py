@@ -30,6 +30,7 @@ def set_key(config: Path | None, name: str) -> None:
     name = _checked_name(name, "; the key itself is asked for next, out of the shell's history")
     known = _users(config)
     if name not in known:
+        _no_provider(name, "set")
         say(f"note: no endpoint and no provider uses a key named {name}{did_you_mean(name, known)}")
     keyring.read(name)  # raises where there is no keyring, before a person types a key in vain
     value = _ask(name).strip()
@@ -80,6 +81,7 @@ def test_key(config: Path | None, name: str, *, as_json: bool) -> bool:
     endpoints = [one for one in loaded.endpoints if name in one.keys]
     if not endpoints:
         route = loaded.reachability_plan.route
+        _no_provider(name, "test")
         endpoints = [preset_endpoint(one, route) for one in presets().values() if name in one.keys]
     if not endpoints:
         raise InvalidKey(f"nobody takes a key named {name}: inftop models --url URL --key-env {name} tests it at a URL")
@@ -111,6 +113,15 @@ def _checked_name(name: str, more: str = "") -> str:
     except ValueError:
         what = "that is not the name of a key: name it as the environment variable is named, such as OPENAI_API_KEY"
         raise InvalidKey(what + more) from None
+
+
+def _no_provider(name: str, command: str) -> None:
+    """Raise InvalidKey where a name is not that of a key but of a provider, and say what its key is called."""
+    preset = presets().get(name.lower())
+    if preset is not None and preset.keys:
+        raise InvalidKey(
+            f"{name} is a provider, and its key is {preset.keys[0]}: inftop keys {command} {preset.keys[0]}"
+        )
 
 
 def _ask(name: str) -> str:
