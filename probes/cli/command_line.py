@@ -83,7 +83,9 @@ class Group(TyperGroup):
         """Run a command line, and leave with its exit code. A mistake in it is one line on standard error."""
         try:
             code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
-        except typer.Abort:
+        except typer.Abort as stopped:  # at a question: Ctrl+C, else the end of what is typed
+            if isinstance(stopped.__context__, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
             sys.exit("stopped")
         except Exception as error:
             if not (standalone_mode and isinstance(error, _Mistake)):

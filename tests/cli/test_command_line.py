@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 
 import pytest
 import typer
@@ -176,3 +177,19 @@ def test_a_key_pasted_into_a_command_line_is_not_quoted(capsys, words):
         said = capsys.readouterr().err
         assert said
         assert key[4:10] not in said
+
+
+@pytest.mark.parametrize(("typed", "ended"), [(KeyboardInterrupt, KeyboardInterrupt), (EOFError, SystemExit)])
+def test_ctrl_c_at_a_question_is_ctrl_c_and_the_end_of_input_is_not(monkeypatch, typed, ended):
+    one = CommandLine()
+
+    @one.command()
+    def ask():
+        typer.confirm("Sure?")
+
+    def no_answer(*_):
+        raise typed
+
+    monkeypatch.setattr(sys.modules[typer.confirm.__module__], "visible_prompt_func", no_answer)
+    with pytest.raises(ended):
+        one([])
