@@ -187,9 +187,12 @@ def test_ctrl_c_at_a_question_is_ctrl_c_and_the_end_of_input_is_not(monkeypatch,
     def ask():
         typer.confirm("Sure?")
 
+    @one.command()
+    def other(): ...
+
     def no_answer(*_):
         raise typed
 
     monkeypatch.setattr(sys.modules[typer.confirm.__module__], "visible_prompt_func", no_answer)
     with pytest.raises(ended):
-        one([])
+        one(["ask"])
