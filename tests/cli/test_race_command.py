@@ -71,6 +71,15 @@ def test_nobody_at_the_finish_is_not_ok(tmp_path: Path, capsys):
     assert "connect" in capsys.readouterr().out
 
 
+def test_a_lane_without_its_key_is_told_before_anything_is_run(tmp_path: Path):
+    path = tmp_path / "config.toml"
+    tables = [ENDPOINT.format(name=name, url="http://127.0.0.1:9/v1") for name in ("a", "b")]
+    tables[1] = tables[1].replace('"none"', '"NOWHERE_API_KEY"')
+    path.write_text("\n".join([f'[store]\nurl = "sqlite:///{tmp_path / "history.db"}"', *tables]))
+    with pytest.raises(InvalidRaceRequest, match=r"^b has no key: set NOWHERE_API_KEY, or: inftop keys set NOWHERE"):
+        race(path, RaceArguments(("a", "b")), demo=False, as_json=False)
+
+
 def test_words_are_lanes_and_perhaps_a_prompt_behind_them():
     assert race_request(RaceArguments(("a", "b")), ENDPOINTS, PROMPTS).prompt_name == "story"
     three = race_request(RaceArguments(("c", "a", "b")), ENDPOINTS, PROMPTS)
