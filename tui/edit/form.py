@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from probes.config.edit.endpoints import with_changes
 from probes.config.edit.file import EditableConfig, checked
+from probes.config.endpoints import ProbeSettings
 from probes.config.load import Config
 from probes.config.presets import presets
 from probes.config.select import UnknownEndpoint
@@ -44,7 +45,7 @@ class EndpointForm:
     written: Mapping[str, Any]
     before: Mapping[Field, str]
     values: Mapping[Field, str]
-    usual_interval: str = "60s"
+    usual_interval: str
 
     def with_value(self, field: Field, value: str) -> "EndpointForm":
         """With another value."""
@@ -90,7 +91,7 @@ def form_of(text: str, endpoint: Endpoint) -> EndpointForm:
         "output": _shown(price.get("output")),
         "group": written.get("group", ""),
     }
-    usual = _shown(whole.get("probe", {}).get("interval")) or "60s"
+    usual = _shown(whole.get("probe", {}).get("interval")) or f"{ProbeSettings().interval:g}s"
     return EndpointForm(endpoint, written, values, values, usual)
 
 
