@@ -170,6 +170,7 @@ def edited(endpoints: list[Endpoint], chance: random.Random, number: int) -> lis
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_two_hundred_edits_lose_no_probe_and_double_none(seed: int, monkeypatch: pytest.MonkeyPatch):
     loop, chance = VirtualLoop(), random.Random(seed)

@@ -26,6 +26,7 @@ def now_configured(*facts, **fields):
     return fabric.frame([], endpoints=facts, **fields)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [[], ["enter"], ["c"], ["r"], ["f"], ["v"], ["v", "v"], ["g"], ["f", "enter"], ["tab"]]
 )

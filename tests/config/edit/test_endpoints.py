@@ -286,6 +286,7 @@ def edits(draw):
     return kind, which, draw(st.fixed_dictionaries({}, optional={key: st.none() | one for key, one in VALUES.items()}))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(configurations(), st.lists(edits(), min_size=1, max_size=6))
 def test_any_edits_of_any_configuration_give_what_was_asked_for_and_keep_all_comments(configuration, changes):
