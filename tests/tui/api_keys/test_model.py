@@ -74,6 +74,32 @@ def test_what_to_do_is_said_for_each_kind_of_key():
     )
 
 
+def test_who_uses_a_key_and_what_came_of_its_test_are_said():
+    tests = {"XAI_API_KEY": KeyTest(True, "taken: 2 models", 1)}
+    by_name = {one.use.name: one for one in api_keys(KNOWN, tests, {})}
+    assert words(about(by_name["GROQ_API_KEY"], KNOWN, 200))[1] == "Used by groq/fast, groq/slow."
+    name, used, tested, do = words(about(by_name["XAI_API_KEY"], KNOWN, 200))
+    assert (name, used) == ("XAI_API_KEY", "Used by provider xai.")
+    assert tested.startswith("Tested ")
+    assert tested.endswith(": taken: 2 models.")
+    assert do.startswith("An environment variable of the shell")
+    [asked] = api_keys(KnownKeys((GROQ,)), {}, {})
+    assert words(about(asked, KnownKeys((GROQ,)), 200))[-1].startswith("The keyring is being asked")
+
+
+def test_where_the_configuration_is_broken_that_comes_first():
+    broken = KnownKeys(USES, is_complete=True, problem="line 3: not TOML")
+    first, *_ = about(api_keys(broken, {}, {})[0], broken, 200)
+    assert first == (("The configuration cannot be read: line 3: not TOML", "error"),)
+    assert words(about(None, broken, 200))[1].startswith("Keys of the providers that inftop knows")
+
+
+@pytest.mark.parametrize(("ok", "look"), [(True, "success"), (False, "error"), (None, "label")])
+def test_what_came_of_a_test_has_a_look_of_its_own(ok, look):
+    [row] = table(api_keys(KnownKeys((GROQ,), is_complete=True), {"GROQ_API_KEY": KeyTest(ok, "so", 1)}, {}), 150)[1]
+    assert [one for text, one in row if "so" in text] == [look]
+
+
 def test_a_flaw_in_the_environment_is_told():
     known = KnownKeys(
         (GROQ,), flaws={"GROQ_API_KEY": "the environment variable GROQ_API_KEY holds blanks"}, is_complete=True
@@ -85,6 +111,8 @@ def test_a_flaw_in_the_environment_is_told():
 
 def test_the_row_of_the_others_says_how_many_are_there():
     assert words([others_row(12, 2, unfolded=False)]) == ["  ▸ 12 keys of other providers, 2 of them there"]
+    assert words([others_row(12, 0, unfolded=False)]) == ["  ▸ 12 keys of other providers"]
+    assert words([others_row(12, 2, unfolded=True)]) == ["  ▾ only the keys that endpoints use"]
 
 
 def answer(*tests):
