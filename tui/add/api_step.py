@@ -61,7 +61,7 @@ class ApiStep(AddStep, PickScreen[Api]):
             now = {one.provider: one for one in known}
             known = [now[one.provider] for one in self._apis]
         self._apis = known
-        self.say(("A key is asked for where none is found. Nothing is written before the last step.", "hint"))
+        self.say(("Nothing is written before the last step; missing keys are asked for.", "hint"))
         self.list_again()
 
     def found(self, query: str) -> Sequence[Api]:

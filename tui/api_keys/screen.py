@@ -172,7 +172,10 @@ class ApiKeysScreen(KeyedScreen[None]):
             self._heading.draw([heading(self._known, keys)])
             self._titles.draw([titles])
             self._list.draw(lines[self._first : self._first + room], self._cursor - self._first)
-            self._about.draw([((RULE * width, "dim"),), *about(self.marked, self._known, width)])
+            said = about(self.marked, self._known, width)
+            if len(said) >= self._about.size.height > 0:  # the name stands in the list, too
+                said = said[1:]
+            self._about.draw([((RULE * width, "dim"),), *said])
             self.show_keys()
 
     def _fit_cursor(self) -> None:

@@ -80,7 +80,7 @@ class EditScreen(KeyedScreen[None]):
             yield self._rows
             with Horizontal(id="actions"):
                 yield ActionField("Save", "save")
-                yield ActionField("Remove this endpoint", "remove")
+                yield ActionField("Remove it", "remove")
             yield self._words
         yield self.key_line
 
