@@ -41,6 +41,8 @@ def verdict(found: ModelList) -> tuple[Verdict, str]:
     """What a list says of the key it was asked for with, and why."""
     if found.outcome is Outcome.AUTH:
         return "refused", found.problem or ""
+    if found.outcome is Outcome.NO_KEY:
+        return "cannot tell", found.problem or ""
     if not found.ok:
         return "cannot tell", f"{found.outcome}: {found.problem}"
     if found.public:

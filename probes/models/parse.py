@@ -166,7 +166,8 @@ def _next(record: Mapping[str, Any]) -> dict[str, str] | None:
 def _model(entry: Mapping[str, Any]) -> Model | None:
     """One model; None where it has no name that could be asked for."""
     named = string(entry.get("id")) or string(entry.get("model")) or string(entry.get("name"))
-    if named is None or named != line(named, LONGEST_ID):  # control characters, line feeds, too long: no model's name
+    # control characters, line feeds, what is not drawn or turns the direction, too long: no model's name
+    if named is None or named != line(named, LONGEST_ID) or not named.isprintable():
         return None
     own = named.removeprefix("models/") if "id" not in entry else named  # Gemini: models/gemini-…
     parts = [entry, *(mapping(entry.get(name)) for name in _WITHIN)]

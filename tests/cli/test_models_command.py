@@ -218,7 +218,7 @@ def test_a_key_that_gets_what_anybody_gets_is_not_called_good(inftop, monkeypatc
 def test_a_key_that_is_refused_or_missing_is_an_exit_code(inftop, monkeypatch, tmp_path):
     with listing({"/v1/models": LISTED}, key="another") as server:
         code, out, _ = key_tested(inftop, tmp_path, server.origin)
-        assert (code, "cannot tell  no_key: no key: set MINE" in out, server.asked) == (1, True, [])
+        assert (code, "cannot tell  no key: set MINE" in out, server.asked) == (1, True, [])
         monkeypatch.setenv("MINE", KEY)
         code, out, _ = key_tested(inftop, tmp_path, server.origin)
     assert (code, "refused" in out, KEY in out) == (1, True, False)

@@ -200,3 +200,12 @@ def test_a_model_is_listed_once_and_no_more_than_are_read():
     page = parse_page(json.dumps({"data": [{"id": str(number)} for number in range(MOST_MODELS + 1)]}).encode())
     assert len(page.models) == MOST_MODELS
     assert page.cut
+
+
+@pytest.mark.parametrize("mark", ["\u200b", "\u200f", "\u00ad", "\ufeff", "\u2028", "\u202e", "\x1b[31m"])
+def test_a_name_with_what_is_not_drawn_is_none_for_it_would_look_like_another(mark):
+    assert models({"data": [{"id": f"gpt{mark}-9"}, {"id": "glm 9 ü 日本"}]}) == (Model("glm 9 ü 日本"),)
+
+
+def test_a_price_of_less_than_nothing_is_not_shown_as_minus_nothing():
+    assert str(only({"id": "m", "pricing": {"prompt": "-0.0", "completion": 0}}).input_usd) == "0.0"

@@ -1,7 +1,8 @@
 """``history``: shows what a store holds, checks it, rebuilds its rollups, frees room, copies and merges it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -84,7 +85,7 @@ def vacuum(config: Path | None, *, as_json: bool) -> None:
 
 def copy(source: str, target: str, *, as_json: bool) -> None:
     """Copy a history from URL to URL, and print what both hold. Raises StoreProblem, and StoreHeld."""
-    with progress_bar("Copying") as on_progress:
+    with _naming(source), progress_bar("Copying") as on_progress:
         found = copying.copy(source, target, on_progress)
     held = [f"{one.rows:,} rows of {name}" for name, one in found.tables.items() if one.rows]
     lines = [f"{found.rows:,} rows copied into {shown(target)}; the same in both: {', '.join(held) or 'nothing'}"]
@@ -98,11 +99,12 @@ def merge(target: str, sources: Sequence[str], *, as_json: bool) -> None:
     """
     records, lines = [], []
     for source in sources:
-        vantages = shared_vantages(target, source)
+        with _naming(source):
+            vantages = shared_vantages(target, source)
         if vantages:
             one = f"the vantage{'s' if len(vantages) > 1 else ''} {', '.join(map(line, vantages))}"
             say(f"{shown(source)}: both hold samples of {one}: {VANTAGE_ADVICE}")
-        with progress_bar("Merging") as on_progress:
+        with _naming(source), progress_bar("Merging") as on_progress:
             found = merging.merge(target, source, on_progress)
         records.append({"source": shown(source), "shared_vantages": vantages, **asdict(found)})
         lines.append(
@@ -113,6 +115,15 @@ def merge(target: str, sources: Sequence[str], *, as_json: bool) -> None:
             first, last = map(_at, found.missed)
             lines.append(f"  note: it pruned samples from {first} to {last} that had not come over yet")
     _print({"target": shown(target), "sources": records}, as_json, lines)
+
+
+@contextmanager
+def _naming(source: str) -> Iterator[None]:
+    """Name a store that was named on the command line and is not there. Raises StoreProblem."""
+    try:
+        yield
+    except NoHistory as missing:
+        raise StoreProblem(missing.state, f"{shown(source)}: there is no history there") from None
 
 
 def _url(config: Config) -> str:
