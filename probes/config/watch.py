@@ -81,6 +81,7 @@ class ConfigWatch:
         self._seen_at = 0.0
         self._restless_since: float | None = None
         self._taken: FileState | None = None
+        self._own: Path | None = None
         self._text: str | None = None
         self._again_at: float | None = None
 
@@ -101,7 +102,7 @@ class ConfigWatch:
                 return None
             if state == self._taken and _text_of(state) == self._text:
                 return None  # what was written within the coarseness of a time stamp was the same
-        found = _read(state)
+        found = self._read(state)
         if not restless and file_state(self._named) != state:
             return None  # it has just been changed: the next look sees it
         if restless:
@@ -115,6 +116,14 @@ class ConfigWatch:
         recent = self._wall_ns() - state.changed_ns < COARSE_NS
         self._again_at = now + COARSE_NS / 1e9 if recent else None
         return found
+
+    def _read(self, state: FileState) -> Config | BrokenFile:
+        """What a file says. Where one's own is gone the shipped one does not take its place while inftop runs."""
+        if state.file.found != "shipped":
+            self._own = state.file.path
+        elif self._own is not None:
+            return BrokenFile(self._own, "is gone: what it said last stays until it is there again, or until a restart")
+        return _read(state)
 
     @property
     def is_settled(self) -> bool:

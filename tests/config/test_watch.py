@@ -168,7 +168,10 @@ def test_a_place_that_appears_or_vanishes_is_followed_where_none_was_named(tmp_p
     (here / "config.toml").unlink()
     assert looking.within() == [["mine"]]
     (users / "config.toml").unlink()
-    assert looking.within() == [shipped]
+    [gone] = looking.within()
+    assert gone.startswith("is gone: what it said last stays"), "endpoints without keys are no stand-in"
+    (users / "config.toml").write_text(text("mine", "more"))
+    assert looking.within() == [["mine", "more"]]
 
 
 def test_commands_are_taken_only_from_a_file_that_may_name_them_at_each_reading(looking, path):
