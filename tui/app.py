@@ -37,9 +37,9 @@ from tui.time.period import LENGTHS
 
 if TYPE_CHECKING:
     from probes.certificate import Certificate
-    from probes.config.follower import ConfigFollower
+    from probes.config.follow.follower import ConfigFollower
+    from probes.config.follow.watch import BrokenFile
     from probes.config.load import Config
-    from probes.config.watch import BrokenFile
     from tui.add.flow import Added
     from tui.api_keys.screen import ApiKeysScreen
     from tui.compare.screen import CompareScreen
@@ -152,7 +152,7 @@ class InftopApp(TerminalApp):
 
     def _follow_configuration(self) -> None:
         """Follow the configuration's file for what of it is the screen's own; the engine follows it for itself."""
-        from probes.config.follower import ConfigFollower
+        from probes.config.follow.follower import ConfigFollower
 
         for named in self._options.followed:
             self._follower = ConfigFollower(named, self._configuration_changed)

@@ -8,9 +8,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from probes.config import checks
-from probes.config.endpoint_route import split_socket, with_socket
+from probes.config.endpoint.given import Address, address_of
+from probes.config.endpoint.route import split_socket, with_socket
 from probes.config.file import find_config
-from probes.config.given_endpoint import Address, address_of
 from probes.config.load import load
 from probes.config.model_sources import ModelSource, key_path_of
 from probes.config.presets import dialects, models_paths, presets

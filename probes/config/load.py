@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from probes.budget.cap import Budget
 from probes.config import checks
-from probes.config.endpoints import ProbeSettings, read_endpoint, read_settings
+from probes.config.endpoint.read import ProbeSettings, read_endpoint, read_settings
 from probes.config.file import ConfigFile, shipped, why_no_commands, why_this_file
 from probes.config.first_start import at_base_urls_of
 from probes.config.screen import FixedOption, Option, read_screen

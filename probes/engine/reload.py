@@ -10,12 +10,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from probes.config.changes import EndpointChanges, endpoint_changes, restart_needed, settings_changed
 from probes.config.file import shipped
 from probes.config.first_start import first_endpoints
-from probes.config.follower import ConfigFollower
+from probes.config.follow.changes import EndpointChanges, endpoint_changes, restart_needed, settings_changed
+from probes.config.follow.follower import ConfigFollower
+from probes.config.follow.watch import BrokenFile
 from probes.config.load import Config
-from probes.config.watch import BrokenFile
 from probes.config_error import ConfigError
 from probes.endpoint import Endpoint
 from probes.engine.engine import Engine

@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from probes.budget.cap import Budget
+from probes.config.follow.watch import BrokenFile
 from probes.config.load import Config
 from probes.config.screen import FixedOption
-from probes.config.watch import BrokenFile
 from probes.feed.messages import ConfigurationStatus
 from probes.race.request import NamedPrompt
 from tests.tui import fabric

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from probes.budget.daily_cost import daily_cost
 from probes.config.edit import values
-from probes.config.endpoints import ProbeSettings, read_endpoint
-from probes.config.given_endpoint import Address
+from probes.config.endpoint.given import Address
+from probes.config.endpoint.read import ProbeSettings, read_endpoint
 from probes.config.presets import presets
 from probes.config.table import Table
 from probes.config_error import Problem

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from probes.config.edit.endpoints import with_changes
 from probes.config.edit.file import EditableConfig, checked
-from probes.config.endpoints import ProbeSettings
+from probes.config.endpoint.read import ProbeSettings
 from probes.config.load import Config
 from probes.config.presets import presets
 from probes.config.select import UnknownEndpoint

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from probes.config.endpoint_keys import may_be_a_secret
+from probes.config.endpoint.keys import may_be_a_secret
 from probes.durations import lasting
 from probes.endpoint import Endpoint
 from probes.keys.command import KeyCommand

@@ -11,9 +11,9 @@ from probes.cli.output.ranking import ranking, ranking_table
 from probes.cli.output.sample_lines import name_width, sample_line
 from probes.cli.output.table import print_lines
 from probes.config import checks
-from probes.config.endpoint_route import split_socket
+from probes.config.endpoint.given import address_of, given_endpoint
+from probes.config.endpoint.route import split_socket
 from probes.config.file import find_config
-from probes.config.given_endpoint import address_of, given_endpoint
 from probes.config.load import DEFAULT_VANTAGE, load
 from probes.config.presets import dialects, presets
 from probes.config.select import choose, in_group

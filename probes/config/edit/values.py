@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from probes.config.given_endpoint import Address
+from probes.config.endpoint.given import Address
 from probes.config.presets import presets
 
 

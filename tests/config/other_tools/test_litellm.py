@@ -2,7 +2,7 @@
 
 import pytest
 
-from probes.config.endpoints import ProbeSettings, read_endpoint
+from probes.config.endpoint.read import ProbeSettings, read_endpoint
 from probes.config.other_tools.litellm import litellm_candidates
 from probes.config.table import Table
 

@@ -1,6 +1,6 @@
 import pytest
 
-from probes.config.endpoints import ProbeSettings, read_endpoint
+from probes.config.endpoint.read import ProbeSettings, read_endpoint
 from probes.config.table import Table
 from probes.models.model import Model
 from tests.tui.fake_commands import model, models

@@ -16,7 +16,7 @@ from probes.cli.output.table import print_lines
 from probes.cli.output.terminal import is_interactive, say
 from probes.config.edit.endpoints import default_name, with_endpoints
 from probes.config.edit.file import ChangedMeanwhile, EditableConfig, checked, open_for_edit, save
-from probes.config.endpoints import ProbeSettings, read_endpoint
+from probes.config.endpoint.read import ProbeSettings, read_endpoint
 from probes.config.file import ConfigFile, find_config
 from probes.config.first_start import names_found, with_keys
 from probes.config.load import Config, load

@@ -11,9 +11,9 @@ from probes.cli.model_lists import ask_address, ask_source, endpoint_at
 from probes.config import checks
 from probes.config.base_url_variables import base_url_of
 from probes.config.edit.values import endpoint_values
+from probes.config.endpoint.given import Address
 from probes.config.file import read_small_text, shipped
 from probes.config.first_start import at_base_urls_of
-from probes.config.given_endpoint import Address
 from probes.config.model_sources import UnknownProvider, preset_endpoint, source_of
 from probes.config.other_tools import llm
 from probes.config.other_tools.candidate import Candidate, PlainKey, without_secrets

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from probes.config import follower as follower_module
-from probes.config.follower import ConfigFollower
+from probes.config.follow import follower as follower_module
+from probes.config.follow.follower import ConfigFollower
+from probes.config.follow.watch import BrokenFile
 from probes.config.load import Config
-from probes.config.watch import BrokenFile
 
 TEXT = '[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n'
 
@@ -19,8 +19,8 @@ TEXT = '[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n'
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     monkeypatch.setattr(follower_module, "LOOK_S", 0.001)
-    monkeypatch.setattr("probes.config.watch.SETTLED_S", 0.0)
-    monkeypatch.setattr("probes.config.watch.DOUBTFUL_S", 0.0)
+    monkeypatch.setattr("probes.config.follow.watch.SETTLED_S", 0.0)
+    monkeypatch.setattr("probes.config.follow.watch.DOUBTFUL_S", 0.0)
     made = tmp_path / "config.toml"
     made.write_text(TEXT)
     return made

@@ -2,7 +2,7 @@
 
 import pytest
 
-from probes.config.given_endpoint import Address, address_of, given_endpoint
+from probes.config.endpoint.given import Address, address_of, given_endpoint
 from probes.config_error import ConfigError
 from probes.endpoint import Endpoint
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from probes.budget.cap import Budget
-from probes.config.changes import (
+from probes.config.file import shipped
+from probes.config.follow.changes import (
     EndpointChanges,
     endpoint_changes,
     restart_needed,
     settings_changed,
 )
-from probes.config.file import shipped
 from probes.config.load import load
 from probes.config.screen import FixedOption
 from tests.samples import endpoint

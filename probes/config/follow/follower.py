@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from probes.config.follow.watch import BrokenFile, ConfigWatch
 from probes.config.load import Config
-from probes.config.watch import BrokenFile, ConfigWatch
 from probes.config_error import ConfigError
 
 LOOK_S: Final = 0.5

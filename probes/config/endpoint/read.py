@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-from probes.config import checks, endpoint_request
-from probes.config.endpoint_keys import KeyOptions, read_headers, read_key_options
-from probes.config.endpoint_route import read_route, route_to, split_socket, with_socket
+from probes.config import checks
+from probes.config.endpoint import request
+from probes.config.endpoint.keys import KeyOptions, read_headers, read_key_options
+from probes.config.endpoint.route import read_route, route_to, split_socket, with_socket
 from probes.config.presets import Preset, dialects, paths, presets, socket_dialects
 from probes.config.table import Table
 from probes.conversation import Message
@@ -80,7 +81,7 @@ def read_settings(table: Table, defaults: ProbeSettings) -> ProbeSettings:
         timeouts=timeouts,
         route=read_route(table, defaults.route),
         system=table.read("system", checks.text, defaults.system),
-        messages=endpoint_request.read_messages(table, defaults.messages),
+        messages=request.read_messages(table, defaults.messages),
     )
 
 
@@ -90,9 +91,9 @@ def read_endpoint(table: Table, defaults: ProbeSettings) -> Endpoint:
     model = table.require("model", checks.label) or ""
     preset = _preset(table)
     dialect = table.read("dialect", checks.one_of(dialects()), preset.dialect)
-    address = table.read("base_url", with_socket(endpoint_request.base_url(dialect, paths())), preset.base_url)
+    address = table.read("base_url", with_socket(request.base_url(dialect, paths())), preset.base_url)
     socket, base_url = split_socket(address)
-    own_query = endpoint_request.own_query(paths().get(dialect, ""))
+    own_query = request.own_query(paths().get(dialect, ""))
     settings = read_settings(table, defaults)
     reasoning = _reasoning(table, preset, dialect, settings.reasoning)
     key = read_key_options(table, preset.keys)
@@ -124,8 +125,8 @@ def read_endpoint(table: Table, defaults: ProbeSettings) -> Endpoint:
         reasoning=settings.reasoning,
         timeouts=settings.timeouts,
         route=route,
-        path=table.read("path", endpoint_request.path, None),
-        query=endpoint_request.read_query(table, own_query),
+        path=table.read("path", request.path, None),
+        query=request.read_query(table, own_query),
         system=settings.system,
         messages=settings.messages,
         aws_service=_aws_service(table, preset, key),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.config.endpoint_keys import may_be_a_secret
+from probes.config.endpoint.keys import may_be_a_secret
 from probes.config.load import load
 from probes.config_error import ConfigError
 from probes.endpoint import HeaderKey, KeyHeader

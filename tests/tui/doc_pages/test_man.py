@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tui.man_page import manual
+from tui.doc_pages.man import manual
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "inftop.1"
 
 
 def test_the_page_in_docs_is_up_to_date():
-    assert PAGE.read_text(encoding="utf-8") == manual(), "python -m tui.man_page > docs/inftop.1"
+    assert PAGE.read_text(encoding="utf-8") == manual(), "python -m tui.doc_pages.man > docs/inftop.1"
 
 
 def test_a_wheel_installs_it():

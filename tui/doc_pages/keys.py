@@ -1,6 +1,6 @@
 """Writes the keys of every page of the screen as the page ``docs/keys.md``.
 
-``python -m tui.keys_page > docs/keys.md`` writes it.
+``python -m tui.doc_pages.keys > docs/keys.md`` writes it.
 """
 
 import sys
@@ -16,7 +16,8 @@ def markdown() -> str:
         "One verb has one key on every page. The footer shows what works now, `?` has this list too, and `Ctrl+P` "
         "finds a command by some letters of its name. `⇧` is Shift, `^` Ctrl; the second column has the "
         "footer's word.\n\n"
-        "<!-- made by `python -m tui.keys_page`, from the tables of keys in tui -->\n" + "".join(map(_page, KEY_TABLES))
+        "<!-- made by `python -m tui.doc_pages.keys`, from the tables of keys in tui -->\n"
+        + "".join(map(_page, KEY_TABLES))
     )
 
 

@@ -1,6 +1,6 @@
 """Writes every command as the page ``docs/commands.md``, from what ``--help`` says.
 
-``python -m tui.commands_page > docs/commands.md`` writes it.
+``python -m tui.doc_pages.commands > docs/commands.md`` writes it.
 """
 
 import sys
@@ -17,7 +17,7 @@ _HEAD: Final = (
     "What `inftop COMMAND --help` says, in one page. Results go to standard output, narration to standard error; what "
     "`--json` prints is in [json.md](json.md). Options of all commands (`--config` and the like) stand before "
     "or after any command.\n\n"
-    "<!-- made by `python -m tui.commands_page`, from the command line itself -->\n"
+    "<!-- made by `python -m tui.doc_pages.commands`, from the command line itself -->\n"
 )
 
 

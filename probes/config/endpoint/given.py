@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
-from probes.config import checks, endpoint_request
-from probes.config.endpoints import ProbeSettings, read_endpoint
+from probes.config import checks
+from probes.config.endpoint import request
+from probes.config.endpoint.read import ProbeSettings, read_endpoint
 from probes.config.presets import Preset, dialects, paths, presets
 from probes.config.table import Table
 from probes.config_error import ConfigError, Problem
@@ -87,7 +88,7 @@ def address_of(url: str, dialect: str | None = None) -> Address:
     except ValueError as error:
         raise _wrong("--url", str(error)) from None
     parts = urlsplit(checked)
-    end, of_path = endpoint_request.request_path(parts.path, paths())
+    end, of_path = request.request_path(parts.path, paths())
     dialect = dialect or of_path
     base_url = checked.removesuffix(end)
     bare = urlsplit(base_url)

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
+from tui.doc_pages.keys import markdown
 from tui.help import KEY_TABLES
-from tui.keys_page import markdown
 
-DOCS = Path(__file__).parents[2] / "docs" / "keys.md"
+DOCS = Path(__file__).parents[3] / "docs" / "keys.md"
 
 
 def test_the_page_in_docs_is_up_to_date():
-    assert DOCS.read_text(encoding="utf-8") == markdown(), "python -m tui.keys_page > docs/keys.md"
+    assert DOCS.read_text(encoding="utf-8") == markdown(), "python -m tui.doc_pages.keys > docs/keys.md"
 
 
 def test_every_key_of_every_page_has_a_row_with_a_sentence():

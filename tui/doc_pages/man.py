@@ -1,6 +1,6 @@
 """Writes the manual page ``inftop(1)``, from what ``--help`` says of every command.
 
-``python -m tui.man_page > docs/inftop.1`` writes it; a wheel installs it as ``share/man/man1/inftop.1``.
+``python -m tui.doc_pages.man > docs/inftop.1`` writes it; a wheel installs it as ``share/man/man1/inftop.1``.
 """
 
 import sys
@@ -38,7 +38,7 @@ def manual() -> str:
 
 
 def _beginning(page: HelpPage) -> Iterator[str]:
-    yield '.\\" made by `python -m tui.man_page`, from the command line itself'
+    yield '.\\" made by `python -m tui.doc_pages.man`, from the command line itself'
     yield f'.TH INFTOP 1 "" "inftop {__version__}" "User Commands"'
     yield from (".SH NAME", r"inftop \- top for inference: watch and race LLM inference endpoints")
     yield from (".SH SYNOPSIS", ".nf", _text(page.usage), ".fi")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from probes.config import watch as watch_module
+from probes.config.follow import watch as watch_module
+from probes.config.follow.watch import COARSE_NS, BrokenFile, ConfigWatch
 from probes.config.load import Config
-from probes.config.watch import COARSE_NS, BrokenFile, ConfigWatch
 
 STEP_S = 0.5
 

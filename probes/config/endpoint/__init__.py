@@ -1,0 +1,1 @@
+"""One `[[endpoint]]` table, read: its place and model, keys, request and route."""

@@ -1,0 +1,1 @@
+"""Following a configuration file while inftop runs: noticing a change, reading it, and saying what differs."""
