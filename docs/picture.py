@@ -1,7 +1,8 @@
 """Make the pictures of the documents: the real screens, drawn by Textual itself.
 
 The dashboard and the wall are of a made-up hour (`tests.bench.hour`), the race is one of the demo, and the year is made
-up too (`tests.bench.year`). ``inftop`` moves: a race of the demo again in slow motion, then that hour's dashboard while
+up too (`tests.bench.year`). ``welcome`` and ``adding`` are the first start in a home of their own, beside a simulated
+server. ``inftop`` moves: a race of the demo again in slow motion, then that hour's dashboard while
 one endpoint fails and comes back (`tests.bench.film`).
 
 PYTHONPATH=. python docs/picture.py inftop                # into a temporary file, whose name is printed
@@ -24,12 +25,16 @@ from pathlib import Path
 from msgspec import structs
 from textual.pilot import Pilot
 
-from probes.config.file import find_config
+from probes.config.file import ConfigFile, find_config, shipped
 from probes.config.load import load, race_prompts
 from probes.race.request import RaceRequest
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
 from tests.bench.film import Picture, Run, film, row_of
+from tests.bench.first_sample import KNOWN_PORTS, LOCAL, free_port, fresh_home
 from tests.bench.hour import NOW, hour
 from tests.bench.year import fill_year
+from tests.servers.apart import simulating_apart
 from tui.app import InftopApp
 from tui.dashboard.screen import DashboardScreen
 from tui.race.screen import RaceScreen
@@ -40,6 +45,7 @@ from tui.sources.source import Deliver, LiveSource, ScriptedSource
 from tui.sources.viewer import ReadOnlySource
 from tui.state.view_options import ScreenOptions, ViewOptions
 from tui.time.period import LENGTHS, Period
+from tui.welcome_app import WelcomeApp
 
 SIZE = (150, 48)
 MOVING = (104, 30)
@@ -124,6 +130,49 @@ async def year() -> str:
             await pilot.press("down", "enter")
             await pilot.pause(5.0)
             return drawn(app, "inftop --attach year.db · a simulated year")
+
+
+# the first start
+
+
+@asynccontextmanager
+async def welcomed() -> AsyncIterator[Pilot[None]]:
+    """The welcome screen of a fresh home, with a key in the environment and a server on this machine."""
+    served = {"claude-haiku-4-5": Behaviour(), "claude-opus-5": Behaviour()}
+    ours = load(shipped())
+    with fresh_home() as (home, environment), simulating_apart(served) as provider:
+        key = {"ANTHROPIC_API_KEY": "sk-ant-of-a-picture", "ANTHROPIC_BASE_URL": provider.url}
+        os.environ.update(environment | key)
+        with simulating_apart({LOCAL: Behaviour(ttft_ms=Constant(80), tokens_per_s=Constant(120))}, free_port()):
+            users = ConfigFile(home / "config" / "inftop" / "config.toml", "user")
+            app = WelcomeApp(config=lambda: users, shipped=ours.endpoints, now=lambda: time.time_ns() // 1_000_000)
+            async with app.run_test(size=MOVING) as pilot:
+                await seen(pilot, LOCAL)
+                yield pilot
+
+
+async def seen(pilot: Pilot[None], words: str) -> None:
+    """Wait until these words are on the screen."""
+    while words not in "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips()):
+        await pilot.pause(0.1)
+
+
+async def welcome() -> str:
+    """The welcome screen."""
+    async with welcomed() as pilot:
+        await seen(pilot, "a day")
+        return drawn(pilot.app, "inftop, for the first time")
+
+
+async def adding() -> str:
+    """The page that adds an endpoint, after its trial probe."""
+    async with welcomed() as pilot:
+        await pilot.press("a", *f"http://localhost:{KNOWN_PORTS[0]}", "enter")
+        await seen(pilot, LOCAL)
+        await pilot.press("enter")
+        await seen(pilot, "It answers")
+        await pilot.pause(0.5)
+        return drawn(pilot.app, "inftop, A: add an endpoint")
 
 
 # the one that moves
@@ -218,7 +267,15 @@ def drawn(app: InftopApp, title: str) -> str:
     return re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)  # a picture loads nothing from elsewhere
 
 
-PICTURES = {"dashboard": dashboard, "wall": wall, "race": race, "year": year, "inftop": inftop}
+PICTURES = {
+    "dashboard": dashboard,
+    "wall": wall,
+    "race": race,
+    "year": year,
+    "inftop": inftop,
+    "welcome": welcome,
+    "adding": adding,
+}
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from probes.budget.daily_cost import daily_cost
 from probes.config.edit import values
@@ -12,6 +13,7 @@ from probes.config.presets import presets
 from probes.config.table import Table
 from probes.config_error import Problem
 from probes.models.model import Model
+from probes.route import is_on_this_machine
 from probes.text import line
 from tui.style.format import compact, usd
 
@@ -110,15 +112,20 @@ def whose(offer: Offer) -> str:
 
 
 def cost_words(endpoints: Sequence[Mapping[str, Any]]) -> str:
-    """The most that endpoints, as in a file, come to in a day: ``at most $0.31 a day``; tokens without a price."""
-    spent, tokens, unpriced = 0.0, 0, 0
+    """The most that endpoints, as in a file, come to in a day: ``at most $0.31 a day``; tokens without a price.
+
+    Servers of this machine without a key are said to be such, not to be free: one may be a gateway to others.
+    """
+    spent, tokens, unpriced, here = 0.0, 0, 0, True
     for one in endpoints:
         problems: list[Problem] = []
-        cost = daily_cost(read_endpoint(Table(one, problems, ""), ProbeSettings()))
+        endpoint = read_endpoint(Table(one, problems, ""), ProbeSettings())
+        here &= not endpoint.keys and is_on_this_machine(urlsplit(endpoint.base_url).hostname or "")
+        cost = daily_cost(endpoint)
         tokens += cost.tokens
         spent += cost.usd or 0.0
         unpriced += cost.usd is None
     if not unpriced:
         return f"at most {usd(spent)} a day" if spent else "free, by its list"
-    counted = f"at most {compact(tokens)} tokens a day"
+    counted = f"{'on this machine, ' if here else ''}at most {compact(tokens)} tokens a day"
     return f"{counted}, at least {usd(spent)} of it" if spent else counted

@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
 
 from probes.budget.daily_cost import daily_cost
 from probes.config.presets import presets
 from probes.endpoint import Endpoint
 from probes.models.choose import model_to_watch
 from probes.models.model import Model
-from probes.route import is_on_this_machine
 from probes.text import line
 from tui.add.offer import Offer, cost_words, endpoint_values, models_of
 from tui.style.format import compact, usd
@@ -64,8 +62,6 @@ class Found:
     @property
     def cost(self) -> str:
         """What that costs at most in a day, in words."""
-        if self.offer is not None and self.kind == "server" and _is_here(self.offer.url):
-            return "free: it runs on this machine"
         if not self.shipped:
             return cost_words(self.values)
         costs = [daily_cost(one) for one in self.shipped]
@@ -73,10 +69,6 @@ class Found:
         if len(priced) == len(costs):
             return f"at most {usd(sum(priced))} a day"
         return f"at most {compact(sum(one.tokens for one in costs))} tokens a day"
-
-
-def _is_here(url: str) -> bool:
-    return is_on_this_machine(urlsplit(url).hostname or "")
 
 
 def found_of(record: Mapping[str, Any], shipped: Sequence[Endpoint]) -> list[Found]:

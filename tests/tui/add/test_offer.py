@@ -77,8 +77,10 @@ def test_the_cost_is_the_most_of_a_day_in_money_where_all_have_a_price_else_in_t
     unknown = endpoint_values(LOCAL, Model("c"), "c")
     assert cost_words([dear]).startswith("at most $3.8")
     assert cost_words([free]) == "free, by its list"
-    assert cost_words([unknown]) == "at most 483.8 k tokens a day"
-    assert cost_words([dear, unknown]) == f"at most 967.7 k tokens a day, at least {cost_words([dear])[8:13]} of it"
+    elsewhere = endpoint_values(Offer(None, "https://h/v1", "anthropic"), Model("c"), "d")
+    assert cost_words([unknown]) == "on this machine, at most 483.8 k tokens a day"
+    assert cost_words([elsewhere]) == "at most 483.8 k tokens a day"
+    assert cost_words([dear, elsewhere]) == f"at most 967.7 k tokens a day, at least {cost_words([dear])[8:13]} of it"
 
 
 def test_names_begin_with_the_provider_or_with_the_host():

@@ -59,7 +59,7 @@ async def ended(shown):
 async def test_a_server_is_watched_by_one_key(tmp_path, monkeypatch):
     async with welcomed(tmp_path, monkeypatch, servers=[SERVER]) as (shown, _):
         await until(shown, lambda: "b-8b" in shown.text)
-        assert "free: it runs on this machine" in shown.text
+        assert "on this machine, at most" in shown.text
         await shown.press("enter")
         assert await ended(shown) == "dashboard"
     assert own() == [{"name": "ollama/b-8b", "provider": "ollama", "model": "b-8b"}]

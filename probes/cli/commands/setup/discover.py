@@ -62,8 +62,11 @@ def _base_url(preset: Preset) -> str:
 
 
 def _ports_by_environment() -> list[int]:
-    """The ports of servers on this machine where the environment says that they are others than usual."""
-    known = [(one.base_url, _base_url(one)) for one in presets().values()]
+    """The ports of servers without keys that the environment moves, as ``OLLAMA_HOST`` does.
+
+    A provider's key at another address is found by its key.
+    """
+    known = [(one.base_url, _base_url(one)) for one in presets().values() if not one.keys]
     moved = [urlsplit(url) for usual, url in known if url != usual]
     return [one.port for one in moved if one.port and is_on_this_machine(one.hostname or "")]
 
