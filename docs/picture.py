@@ -160,7 +160,7 @@ async def seen(pilot: Pilot[None], words: str) -> None:
 async def welcome() -> str:
     """The welcome screen."""
     async with welcomed() as pilot:
-        await seen(pilot, "a day")
+        await seen(pilot, "claude-haiku")
         return drawn(pilot.app, "inftop, for the first time")
 
 
