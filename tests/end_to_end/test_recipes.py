@@ -20,7 +20,7 @@ FILES = {
 """Where the three files of the dialect go."""
 
 COVERED = {
-    "tests/config/test_endpoint_request.py",
+    "tests/config/endpoint/test_request.py",
     "tests/config/test_presets.py",
     "tests/config/test_providers_page.py",
     "tests/end_to_end/test_broken_replies.py",
