@@ -317,6 +317,7 @@ class InftopApp(TerminalApp):
             name=event.name,
             slots=self._slots(),
             no_edit=lambda: self._fleet.no_edit,
+            is_watched=lambda name: name in self._fleet.endpoints,
         )
         self.push_screen(self._endpoint)
 

@@ -34,7 +34,7 @@ def is_running(pid: int) -> bool:
     """Whether a process is there, and no zombie that only waits for whoever reaps orphans."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it may end between opening and reading
         return False
 
 

@@ -44,6 +44,17 @@ async def test_no_page_breaks_where_what_it_shows_is_removed_and_comes_back(page
         assert not shown.notices
 
 
+async def test_the_page_of_an_endpoint_that_was_taken_out_says_so():
+    async with showing() as shown:
+        await shown.press("enter")
+        assert "● live" in shown.text
+        gone = shown.dashboard.selected
+        await shown.hear(now_configured(*(one for one in (FIRST, SECOND, *REST) if one.name != gone)))
+        await shown.press("tab")
+        assert "not watched any more" in shown.text
+        assert "● live" not in shown.text
+
+
 async def test_the_selected_row_stays_and_rows_are_in_the_order_of_the_file():
     async with showing() as shown:
         await shown.press("down", "down")

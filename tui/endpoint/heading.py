@@ -24,14 +24,17 @@ def title_row(
     vantage: str | None,
     said: str,
     width: int,
+    *,
+    watched: bool = True,
 ) -> Row:
     """Name, model and vantage at the left; the period at the right, a past one in a badge.
 
-    ``said`` is a note before the period: that the store is being read.
+    ``said`` is a note before the period: that the store is being read. ``watched``: the endpoint is still configured.
     """
     when = f"{period.words}  {dates(span.since, span.until, now)}"
     back = "  Home returns" if width >= WIDE_FROM else ""
-    state = ("● live", "success") if period.live else (f" ■ PAST{back} ", "badge")
+    live = ("● live", "success") if watched else ("○ not watched any more", "warning")
+    state = live if period.live else (f" ■ PAST{back} ", "badge")
     right = cell_len(f"{said}{'  ' if said else ''}{when}  {state[0]}")
     place = f"  at {vantage}" if vantage else ""
     model = f"  {line(facts.model)}" if facts.model not in facts.name else ""

@@ -79,9 +79,11 @@ class EndpointScreen(PeriodScreen):
         name: str,
         slots: Mapping[str, int],
         no_edit: Callable[[], str] = str,
+        is_watched: Callable[[str], bool] = lambda _: True,
     ) -> None:
         super().__init__(url=url, now=now, period=period)
         self._endpoints, self._slots, self._no_edit = tuple(endpoints), slots, no_edit
+        self._is_watched = is_watched
         self.facts = next(one for one in self._endpoints if one.name == name)
         self.lane: str = lane_of(self.facts.connection)
         self.vantage: str | None = None
@@ -244,7 +246,8 @@ class EndpointScreen(PeriodScreen):
         width, now, lane = self.size.width - 2, self.now(), self.shown_lane
         slot = self._slots.get(self.facts.name, 0)
         said = "reading …" if self.awaited and self._summary_query.reading else ""
-        title = title_row(self.facts, slot, self.period, self.span, now, self.vantage, said, width)
+        watched = self._is_watched(self.facts.name)
+        title = title_row(self.facts, slot, self.period, self.span, now, self.vantage, said, width, watched=watched)
         rows = [title, *figure_rows(self.summary, lane, width, self._problem)]
         with self.app.batch_update():
             self._heading.draw(rows)
