@@ -18,8 +18,8 @@ from probes.keys.secret import (
     starts_like_a_key,
 )
 from probes.store.location import check_url
+from probes.store.vantage import IMPORTED
 from probes.text import line, plain
-from probes.vantage import IMPORTED
 
 T = TypeVar("T")
 

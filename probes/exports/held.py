@@ -9,8 +9,8 @@ from probes.config.checks import did_you_mean, shown
 from probes.exports.samples import ExportReader
 from probes.exports.selection import Selection
 from probes.stats.rollup import Tier
+from probes.store.vantage import is_asked_for
 from probes.text import line
-from probes.vantage import is_asked_for
 
 _LISTED: Final = 12
 """Known names that an error lists at most."""

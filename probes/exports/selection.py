@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from probes.store.read.source import placeholders
-from probes.vantage import NOT_IMPORTED_SQL
+from probes.store.vantage import NOT_IMPORTED_SQL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

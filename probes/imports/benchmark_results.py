@@ -15,8 +15,8 @@ from probes.imports.needed import sample_of
 from probes.imports.refused import ImportRefused
 from probes.outcome import Outcome
 from probes.sample import Sample
+from probes.store.vantage import IMPORTED
 from probes.text import line
-from probes.vantage import IMPORTED
 from probes.wire.errors.failures import failure_of_response
 
 UNKNOWN: Final = "unknown"

@@ -12,7 +12,7 @@ from probes.stats.sketch import Sketch
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import RollupSums, began, oldest, sketched_slices, sketches, slices, totals
-from probes.vantage import is_asked_for
+from probes.store.vantage import is_asked_for
 from tui.compare.contender import Contender
 from tui.time.time_grid import TimeGrid, drawn_length
 

@@ -14,7 +14,7 @@ from probes.sample import Sample
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import Recorder, StoreReader
 from probes.store.status import StoreStatus
-from probes.vantage import is_asked_for
+from probes.store.vantage import is_asked_for
 from tui.sources.messages import RecorderJoined, SourceLost
 from tui.sources.source import Deliver
 

@@ -11,7 +11,7 @@ from probes.feed.messages import EndpointFacts
 from probes.sample import Sample
 from probes.stats.quantiles import median
 from probes.store.read.reader import StoreReader
-from probes.vantage import is_asked_for
+from probes.store.vantage import is_asked_for
 
 LAST: Final = 9
 """How an endpoint is probed is inferred from this many of its last samples."""

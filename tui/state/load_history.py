@@ -12,7 +12,7 @@ from probes.store.models import read_events
 from probes.store.read.reader import PanelPoint, StoreReader
 from probes.store.read.rollup_queries import began
 from probes.store.row import EndpointKey
-from probes.vantage import is_asked_for
+from probes.store.vantage import is_asked_for
 from tui.state.history import History, LoadedHistory
 from tui.state.rate_limits import LimitReading
 from tui.state.served_by import KEPT, ServingChange, ServingSeen, changes, listing_change

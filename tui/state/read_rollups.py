@@ -15,7 +15,7 @@ from probes.store.read.latest import LatestQuestion, LatestValues, newest_failur
 from probes.store.read.pages import oldest_sample
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import Bar, LaneKey, bars, began, oldest, sketches
-from probes.vantage import is_asked_for
+from probes.store.vantage import is_asked_for
 from tui.state.endpoint_state import FAILURES_KEPT, Recent
 from tui.state.load_history import histories
 from tui.state.rollup_figures import (

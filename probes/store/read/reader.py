@@ -14,7 +14,7 @@ from probes.sample import COLUMNS, Sample
 from probes.store.location import is_postgres, path_of
 from probes.store.read.source import RowSource, placeholders
 from probes.store.row import ENDPOINT_COLUMNS, EndpointKey, outcome_of, sample_of
-from probes.vantage import NOT_IMPORTED_SQL, is_asked_for
+from probes.store.vantage import NOT_IMPORTED_SQL, is_asked_for
 
 
 class PanelPoint(NamedTuple):
