@@ -21,6 +21,7 @@ REVISIONS: Final = (
     "0012",
     "0013",
     "0014",
+    "0015",
 )
 """Every version there was, oldest first: the revisions of `probes.store.migrations`."""
 
@@ -48,6 +49,7 @@ LACKING: Final[Mapping[str, tuple[str, ...]]] = {
     "0011": _SINCE_0012,
     "0012": (),
     "0013": (),
+    "0014": (),
 }
 """The columns of ``sample`` that a store of an older version has not: to its readers they are NULL."""
 

@@ -353,6 +353,118 @@ class ModelEventRow(SQLModel, table=True):
     after: str | None = Field(default=None, sa_type=Text)
 
 
+class JudgementRow(SQLModel, table=True):
+    """What is judged now of an endpoint's lane at a vantage; ``text`` is JSON (`probes.alerts.state.Judgement`)."""
+
+    __tablename__ = "judgement"
+
+    vantage: str = Field(primary_key=True)
+    endpoint: str = Field(primary_key=True)
+    lane: str = Field(primary_key=True)
+    at: int = Field(sa_type=BigInteger)
+    text: str = Field(sa_type=Text)
+
+
+class BaselineRow(SQLModel, table=True):
+    """What is usual of a metric of an endpoint's lane at a vantage; ``text`` is JSON of the baseline."""
+
+    __tablename__ = "baseline"
+
+    vantage: str = Field(primary_key=True)
+    endpoint: str = Field(primary_key=True)
+    lane: str = Field(primary_key=True)
+    metric: str = Field(primary_key=True)
+    made_at: int = Field(sa_type=BigInteger)
+    text: str = Field(sa_type=Text)
+
+
+class IncidentRow(SQLModel, table=True):
+    """One incident; ``text`` is JSON (`probes.alerts.incident.Incident`). Instants are milliseconds since the epoch.
+
+    The columns from ``acknowledged_at`` on are written by people, the others by the engine: neither undoes the other.
+    """
+
+    __tablename__ = "incident"
+    __table_args__ = (Index("incident_by_time", "opened_at"),)
+
+    id: str = Field(primary_key=True)
+    opened_at: int = Field(sa_type=BigInteger)
+    resolved_at: int | None = Field(default=None, sa_type=BigInteger)
+    text: str = Field(sa_type=Text)
+    acknowledged_at: int | None = Field(default=None, sa_type=BigInteger)
+    acknowledged_by: str | None = None
+    silenced_until: int | None = Field(default=None, sa_type=BigInteger)
+    note: str | None = Field(default=None, sa_type=Text)
+
+
+class IncidentEventRow(SQLModel, table=True):
+    """One thing that happened in an incident (`probes.alerts.incident.IncidentEvent`); no row changes."""
+
+    __tablename__ = "incident_event"
+    __table_args__ = (Index("incident_event_by_incident", "incident_id", "at"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    incident_id: str
+    at: int = Field(sa_type=BigInteger)
+    what: str
+    text: str = Field(sa_type=Text)
+    endpoint: str | None = None
+    vantage: str | None = None
+
+
+class SilenceRow(SQLModel, table=True):
+    """Of what nobody is told until ``until`` (ms since the epoch); ``scope``: endpoint, provider, group or all."""
+
+    __tablename__ = "silence"
+    __table_args__ = (Index("silence_by_end", "until"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    scope: str
+    name: str
+    made_at: int = Field(sa_type=BigInteger)
+    until: int = Field(sa_type=BigInteger)
+    made_by: str | None = None
+    note: str | None = Field(default=None, sa_type=Text)
+
+
+class OutboxRow(SQLModel, table=True):
+    """A message to one channel; it waits while ``ended_at`` is NULL, and is not tried before ``next_at``.
+
+    Instants are milliseconds since the epoch. ``ended`` is sent, cancelled or given up; ``problem`` is why it was not
+    delivered last.
+    """
+
+    __tablename__ = "outbox"
+    __table_args__ = (Index("outbox_by_time", "ended_at", "next_at"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    channel: str
+    incident_id: str | None = None
+    kind: str
+    idempotency_key: str
+    text: str = Field(sa_type=Text)
+    made_at: int = Field(sa_type=BigInteger)
+    next_at: int = Field(sa_type=BigInteger)
+    attempts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    ended_at: int | None = Field(default=None, sa_type=BigInteger)
+    ended: str | None = None
+    problem: str | None = Field(default=None, sa_type=Text)
+
+
+class StatusPostRow(SQLModel, table=True):
+    """A post on a provider's status page, of the instant ``at`` by the page, seen by us at ``seen_at``; JSON."""
+
+    __tablename__ = "status_post"
+    __table_args__ = (Index("status_post_by_time", "at"),)
+
+    page: str = Field(primary_key=True)
+    post: str = Field(primary_key=True)
+    provider: str
+    at: int = Field(sa_type=BigInteger)
+    seen_at: int = Field(sa_type=BigInteger)
+    text: str = Field(sa_type=Text)
+
+
 ENDPOINT: Final = SQLModel.metadata.tables["endpoint"]
 SAMPLE: Final = SQLModel.metadata.tables["sample"]
 ANSWER: Final = SQLModel.metadata.tables["answer"]

@@ -126,6 +126,13 @@ def test_an_upgrade_that_was_cut_short_is_made_whole(path):
         "certificate",
         "model_list",
         "model_event",
+        "judgement",
+        "baseline",
+        "incident",
+        "incident_event",
+        "silence",
+        "outbox",
+        "status_post",
         "alembic_version",
     ):
         connection.execute(f"DROP TABLE {name}")

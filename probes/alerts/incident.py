@@ -1,0 +1,110 @@
+"""Incidents: one for each cause, with its members, and what happened in it, as frozen values."""
+
+import secrets
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from probes.alerts.state import Metric, Severity, State
+from probes.endpoint import Lane
+
+Culprit = Literal["network", "provider", "model", "endpoint"]
+CULPRITS: Final[tuple[Culprit, ...]] = ("network", "provider", "model", "endpoint")
+"""Whose fault an incident can be, the widest first."""
+
+Happening = Literal[
+    "opened", "reopened", "joined", "left", "state", "widened", "escalated", "resolved",
+    "acknowledged", "silenced", "note", "sent", "not sent", "status page", "mark",
+]  # fmt: skip
+"""What can happen in an incident."""
+
+ENDED: Final = "resolved"
+
+
+class Cause(Struct, frozen=True):
+    """Whose fault: my network (``name`` is ""), a provider, a provider's model (``provider/model``) or an endpoint."""
+
+    culprit: Culprit
+    name: str = ""
+
+
+class Member(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An endpoint's lane at a vantage in an incident, with the worst that was judged of it.
+
+    It joined at ``since`` and was well again at ``until`` (ms since the epoch; None: it is not). ``lost`` counts its
+    probes that failed meanwhile. ``ratio`` is how many times slower than usual it was at worst, in ``metric``.
+    """
+
+    vantage: str
+    endpoint: str
+    provider: str
+    model: str
+    lane: Lane
+    state: State
+    worst: State
+    since: int
+    until: int | None = None
+    lost: int = 0
+    metric: Metric | None = None
+    value: float | None = None
+    usual: float | None = None
+    ratio: float | None = None
+    outcome: str | None = None
+    detail: str | None = None
+    samples: tuple[str, ...] = ()
+
+
+class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One incident, as it is now; instants are milliseconds since the epoch.
+
+    ``state`` is the worst that a member is in now, ``worst`` the worst that one ever was in. ``first_failure_at`` is
+    when the first sample began that speaks for it, ``opened_at`` when it was known. ``evidence`` says in words why this
+    is the cause. ``key`` is equal for incidents of one cause and kind of trouble, for services that deduplicate.
+    ``acknowledged_at`` and ``silenced_until`` are a person's doing.
+    """
+
+    id: str
+    key: str
+    cause: Cause
+    state: State
+    worst: State
+    severity: Severity
+    first_failure_at: int
+    opened_at: int
+    last_seen_at: int
+    resolved_at: int | None = None
+    reopened: int = 0
+    members: tuple[Member, ...] = ()
+    evidence: tuple[str, ...] = ()
+    acknowledged_at: int | None = None
+    acknowledged_by: str | None = None
+    silenced_until: int | None = None
+    note: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a member is not well yet."""
+        return self.resolved_at is None
+
+
+class IncidentEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that happened in an incident, at ``at`` (ms since the epoch); ``text`` says it in words."""
+
+    incident: str
+    at: int
+    what: Happening
+    text: str
+    endpoint: str | None = None
+    vantage: str | None = None
+
+
+_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32
+
+
+def new_incident_id(at: int) -> str:
+    """An id for an incident opened at ``at`` (ms since the epoch): a ULID (https://github.com/ulid/spec).
+
+    26 letters and digits that sort by time: 48 bits of time, 80 random ones.
+    """
+    number = (at & ((1 << 48) - 1)) << 80 | secrets.randbits(80)
+    return "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))

@@ -1,0 +1,83 @@
+"""The states of an endpoint's lane, how bad each is, and what is judged of a lane at one instant."""
+
+from enum import StrEnum
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from probes.endpoint import Lane
+
+Severity = Literal["info", "warning", "critical"]
+SEVERITIES: Final[tuple[Severity, ...]] = ("info", "warning", "critical")
+"""The least first: ``info`` is for the daily note, the others for a message at once."""
+
+Metric = Literal["ttft_ms", "tokens_per_s"]
+"""What can be slow: the time to the first token, or the decode speed."""
+
+
+class State(StrEnum):
+    """What is judged of an endpoint's lane at a vantage; the value is what stores, exports and the feed hold."""
+
+    OK = "ok"
+    LEARNING = "learning"
+    """Too little is known of its speed for a baseline; failures are judged all the same."""
+    NO_DATA = "no data"
+    """It was to be probed, and no sample came."""
+    CHANGED = "changed"
+    """Another model, build or price is served than before."""
+    SLOW = "slow"
+    LIMITED = "limited"
+    QUOTA = "quota"
+    SILENT = "silent"
+    """It answers, and the answers are worth nothing: empty, cut, wrong, or held back on the way."""
+    FAILING = "failing"
+    """More probes fail than usual."""
+    DOWN = "down"
+    """Every probe fails, those that were sent to confirm it too."""
+
+
+WORST_FIRST: Final[tuple[State, ...]] = tuple(reversed(State))
+"""Of several lanes or members the first of these is shown."""
+
+SEVERITY: Final[dict[State, Severity]] = {
+    State.DOWN: "critical",
+    State.FAILING: "critical",
+    State.SILENT: "critical",
+    State.QUOTA: "warning",
+    State.LIMITED: "warning",
+    State.SLOW: "warning",
+    State.NO_DATA: "warning",
+    State.CHANGED: "info",
+}
+"""How bad each state is that makes an incident; the others make none."""
+
+
+class Judgement(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is judged of one endpoint's lane at one vantage; instants are milliseconds since the epoch.
+
+    ``since`` is when the first sample began that speaks for the state, ``at`` when the newest did that was judged.
+    ``notify``: it is past the threshold at which somebody is told, not just past that at which it is shown.
+    Where ``state`` is slow, ``value`` is the median of the newest samples of ``metric``, ``usual`` the baseline's for
+    this hour of the week, ``ratio`` how many times slower than usual that is (over 1 whatever the metric), and
+    ``worst`` the ratio that the endpoint's own last 28 days passed at most once.
+    ``outcome`` and ``detail`` are those of the newest failure, ``failures`` counts the failed of the newest ``probes``.
+    ``samples`` are ids of samples that speak for it, the newest last, up to 20.
+    """
+
+    vantage: str
+    endpoint: str
+    lane: Lane
+    state: State
+    since: int
+    at: int
+    notify: bool = False
+    metric: Metric | None = None
+    value: float | None = None
+    usual: float | None = None
+    ratio: float | None = None
+    worst: float | None = None
+    outcome: str | None = None
+    detail: str | None = None
+    failures: int = 0
+    probes: int = 0
+    samples: tuple[str, ...] = ()
