@@ -1,19 +1,26 @@
 """One hostile endpoint beside four healthy ones: nobody else is blamed for it, and it ends in its own name."""
 
 import json
+import signal
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 
 import pytest
 
+from probes.engine.schedule import spread
+from probes.outcome import FAILED
+from probes.sample import epoch_ms
+from tests.chaos.due_times import due_times, lost_due_times
 from tests.chaos.providers import MODEL, provider
 from tests.chaos.recorder import ENDPOINT, configuration, recording
 from tests.chaos.wire_faults import FAULTS
 from tests.chaos.wire_server import wire_server
+from tests.tries import tries
 
 HEALTHY = ("one", "two", "three", "four")
 SHORT = {"endless: newlines", "endless: empty frames"}
 FLOODS = [one for one in FAULTS if one.floods and not one.certificate and not one.scheme]
+TRIES = 5
 
 
 @pytest.fixture(scope="module")
@@ -22,30 +29,49 @@ def server():
         yield running
 
 
+def recorded(folder, fault, port, rounds):
+    """Endpoint, start and outcome of what was recorded until each healthy endpoint had so many samples."""
+    path = folder / "h.db"
+    folder.mkdir()
+    with provider() as simulator:
+        urls = dict.fromkeys(HEALTHY, (simulator.url, MODEL))
+        config = configuration(folder / "c.toml", f"sqlite:///{path}", urls, interval="1s")
+        scheme = "ws" if fault.dialect.endswith("_ws") else "http"
+        hostile = ENDPOINT.format(name="hostile", url=f"{scheme}://127.0.0.1:{port}/v1", model="m")
+        text = config.read_text() + hostile.replace("openai_chat", fault.dialect)
+        # the simulator may stand still for as long as the machine likes: a probe that waits for it has not failed
+        config.write_text(text.replace('"5s"', '"60s"').replace('"8s"', '"60s"'))
+        with recording(config, folder / "home") as recorder:
+            recorder.until(
+                lambda: recorder.printed("hostile") and all(recorder.printed(f"{name} ") >= rounds for name in HEALTHY)
+            )
+            recorder.send(signal.SIGTERM)
+            assert recorder.ended() == 0, recorder.errors
+    with sqlite3.connect(path) as connection:
+        return connection.execute("SELECT endpoint, started_at, outcome FROM samples").fetchall()
+
+
 @pytest.mark.parametrize(
     "fault",
     [pytest.param(one, marks=() if one.name in SHORT else pytest.mark.long, id=one.name) for one in FLOODS],
 )
 def test_a_hostile_endpoint_spoils_no_other(fault, server, tmp_path, everything):
-    path = tmp_path / "h.db"
-    with provider() as simulator:
-        urls = dict.fromkeys(HEALTHY, (simulator.url, MODEL))
-        config = configuration(tmp_path / "c.toml", f"sqlite:///{path}", urls, interval="1s")
-        scheme = "ws" if fault.dialect.endswith("_ws") else "http"
-        hostile = ENDPOINT.format(
-            name="hostile", url=f"{scheme}://127.0.0.1:{server['ports'][fault.name]}/v1", model="m"
-        )
-        config.write_text(config.read_text() + hostile.replace("openai_chat", fault.dialect))
-        rounds = 12 if everything else 4
-        with recording(config, tmp_path / "home", "--for", f"{rounds}s") as recorder:
-            assert recorder.ended() == 0, recorder.errors
-    with sqlite3.connect(path) as connection:
-        rows = connection.execute("SELECT endpoint, outcome, trusted FROM samples").fetchall()
-        lags = connection.execute("SELECT due_lag_ms FROM samples WHERE endpoint <> 'hostile' ORDER BY 1").fetchall()
-    healthy = Counter(outcome for endpoint, outcome, _ in rows if endpoint in HEALTHY)
-    said = Counter((outcome, trusted) for endpoint, outcome, trusted in rows if endpoint == "hostile")
-    known = [lag for (lag,) in lags if lag is not None]
-    report = {"healthy": healthy, "hostile": {str(key): count for key, count in said.items()}, "due lag": known[-3:]}
-    assert healthy["ok"] >= 0.99 * healthy.total(), json.dumps(report)
-    assert healthy.total() >= len(HEALTHY) * (rounds - 2), json.dumps(report)
-    assert {outcome for outcome, _ in said} <= {one.value for one in fault.outcomes} | {"skipped"}, json.dumps(report)
+    report = ""
+    for number in tries(TRIES):
+        rows = recorded(tmp_path / str(number), fault, server["ports"][fault.name], 12 if everything else 4)
+        outcomes = {name: Counter(outcome for endpoint, _, outcome in rows if endpoint == name) for name in HEALTHY}
+        said = {outcome for endpoint, _, outcome in rows if endpoint == "hostile"}
+        report = json.dumps(outcomes)
+        assert not {outcome for counts in outcomes.values() for outcome in counts} & FAILED, report
+        assert all(counts["ok"] for counts in outcomes.values()), report
+        assert said <= {one.value for one in fault.outcomes} | {"skipped", "own_fault"}, said
+        starts = defaultdict(list)
+        for endpoint, at, _ in rows:
+            starts[endpoint].append(epoch_ms(at) / 1000)
+        for cadence in spread([(name, 1.0) for name in (*HEALTHY, "hostile")])[: len(HEALTHY)]:
+            samples = sorted(starts[cadence.name])
+            due = due_times(cadence, samples)
+            assert not lost_due_times(due, samples), f"{cadence.name} was due at {due}: {samples}"
+        if all(set(counts) == {"ok"} for counts in outcomes.values()):
+            return  # each was probed whenever it was due; a machine that stands still for a second skips a due time
+    pytest.fail(f"none was held up by the machine, and some had to wait in each of {TRIES} tries: {report}")
