@@ -21,6 +21,7 @@ from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.first_round import FirstRound
 from probes.engine.scheduler import Scheduler
 from probes.feed.messages import (
+    AlertStatus,
     Command,
     ConfigurationStatus,
     EndpointFacts,
@@ -95,6 +96,7 @@ class Engine:
 
     It is the `MonitorServices` of its monitors and the `RaceServices` of races. `reconfigure` changes what it probes
     while it runs; ``configuration`` says what came of that, and ``keys_changed`` is called where a person changed keys.
+    ``alerts`` says what is judged of the samples.
     ``tls`` is the TLS context of endpoints without TLS options of their own. ``recent`` holds, by endpoint name, the
     newest samples of earlier runs, oldest first, so that a restart does not probe again early. A listener's exception
     is logged; the others are still called.
@@ -132,6 +134,7 @@ class Engine:
         self._scheduler: Scheduler | None = None
         self._first_round: FirstRound | None = None
         self.configuration: Callable[[], ConfigurationStatus | None] = lambda: None
+        self.alerts: Callable[[], AlertStatus | None] = lambda: None
         self.keys_changed: Callable[[], None] = lambda: None
         self.endpoints = tuple(endpoints)
         self.monitors = {
@@ -349,7 +352,7 @@ class Engine:
         if self._store is not None:
             monitors = tuple(monitor.status for monitor in self.monitors.values())
             facts = tuple(map(EndpointFacts.of, self.endpoints))
-            status = RecorderStatus(self.status, monitors, endpoints=facts, configuration=self.configuration())
+            status = RecorderStatus(self.status, monitors, facts, self.configuration(), self.alerts())
             self._store.beat(status.to_json())
 
     def _is_watching(self, endpoint: Endpoint) -> bool:

@@ -6,22 +6,27 @@ end of file there means that the screen is gone. A value that is not of its fiel
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, get_args
 
 from msgspec import UNSET, Struct, UnsetType, convert, field
 from msgspec.json import Decoder
 
 from probes import typed_json
+from probes.alerts.incident import Incident
+from probes.alerts.state import Judgement
 from probes.diagnosis.reachability import ReachabilityCheck, origin_via
 from probes.endpoint import Endpoint, Policy, Price
 from probes.race.updates import RaceCommand, RaceNews
 from probes.route import via_of
 from probes.sample import Sample
-from probes.store.status import StoreStatus
+from probes.store.status import StoreState, StoreStatus
 
 T = TypeVar("T")
 
 FRAMES_PER_SECOND: Final = 20
+
+RESOLVED_MS: Final = 600_000
+"""For so long screens are told of an incident that has ended."""
 
 
 class EngineStatus(Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,6 +92,20 @@ class MonitorStatus(Struct, frozen=True, forbid_unknown_fields=True):
         return None if self.unlisted is UNSET else self.unlisted
 
 
+class AlertStatus(Struct, frozen=True, omit_defaults=True):
+    """What is judged of all that an engine watches: whole each time, so that it takes the place of the one before.
+
+    ``judgements`` are of the lanes that are in another state than ok, ``incidents`` the open ones and those that ended
+    within `RESOLVED_MS`, the newest first. ``enabled``: that of ``[alerts]``; nothing is judged where it is False.
+    ``problem`` says why incidents are not stored now.
+    """
+
+    judgements: tuple[Judgement, ...] = ()
+    incidents: tuple[Incident, ...] = ()
+    enabled: bool = True
+    problem: str | None = None
+
+
 class EndpointFacts(Struct, frozen=True, forbid_unknown_fields=True):
     """What a screen needs to know of an endpoint to draw its row; ``key`` is only the key's name.
 
@@ -148,7 +167,7 @@ class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
 
     ``curls``: the curl commands that a screen asked for, by endpoint; none of them holds a key.
     ``at`` is in milliseconds since the epoch. ``monitors`` are those whose status changed, all in the first frame.
-    ``endpoints`` are all that are configured now, where they have changed.
+    ``endpoints`` are all that are configured now, and ``alerts`` all that is judged, where they have changed.
     """
 
     at: int
@@ -159,6 +178,7 @@ class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
     curls: Mapping[str, str] | None = None
     endpoints: tuple[EndpointFacts, ...] | None = None
     configuration: ConfigurationStatus | None = None
+    alerts: AlertStatus | None = None
 
 
 class Command(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="command"):
@@ -175,13 +195,14 @@ class RecorderStatus(Struct, frozen=True, omit_defaults=True):
     """What a recorder writes of itself into its store, for screens that read along: engine and schedules.
 
     Other versions read it: a field that is new belongs here, where it is passed over, not into `EngineStatus`.
-    ``endpoints`` are those that it is configured for; None where it does not say.
+    ``endpoints`` are those that it is configured for, ``alerts`` what it judges of them; None where it does not say.
     """
 
     engine: EngineStatus
     monitors: tuple[MonitorStatus, ...] = field(name="watches")
     endpoints: tuple[EndpointFacts, ...] | None = None
     configuration: ConfigurationStatus | None = None
+    alerts: AlertStatus | None = None
 
     def to_json(self) -> str:
         """The status as JSON text."""
@@ -211,7 +232,7 @@ def decode(line: bytes) -> Message:
 
 
 def _decode(text: bytes | str, decoder: Decoder[T]) -> T:
-    """The value of a text; a state of the store that only a newer inftop knows is read as ``failed``.
+    """The value of a text; of what only a newer inftop knows, a state of the store is ``failed``, alerts are left out.
 
     Raises ValueError.
     """
@@ -220,7 +241,12 @@ def _decode(text: bytes | str, decoder: Decoder[T]) -> T:
     except ValueError:
         record = typed_json.decode(text, _ANYTHING)
         match record:
-            case {"engine": {"store": {"state": str()} as store}}:  # else it is refused again
-                store["state"] = "failed"
-                return convert(record, decoder.type)
+            case {"engine": {"store": {"state": str() as state} as store} as engine, **rest}:  # else refused again
+                if state not in get_args(StoreState):
+                    store["state"] = "failed"
+                rest["engine"] = engine
+                try:
+                    return convert(rest, decoder.type)
+                except ValueError:
+                    return convert(rest | {"alerts": None}, decoder.type)
         raise

@@ -15,6 +15,7 @@ from typing import Final
 
 from probes.feed.messages import (
     FRAMES_PER_SECOND,
+    AlertStatus,
     Command,
     ConfigurationStatus,
     EndpointFacts,
@@ -38,8 +39,9 @@ UNTAKEN_LIMIT: Final = 10_000
 class FeedWriter:
     """Collects samples and statuses and writes them to ``out`` as frames, at least one and at most 20 a second.
 
-    ``engine_status``, ``race_news`` and ``configuration`` are asked for the state when a frame goes out. ``out`` is
-    unbuffered: a buffer that is locked by a thread which waits for a dead screen would hang the exit.
+    ``engine_status``, ``race_news``, ``configuration`` and ``alerts`` are asked for the state when a frame goes out;
+    alerts go with it where they are others than in the frame before. ``out`` is unbuffered: a buffer that is locked by
+    a thread which waits for a dead screen would hang the exit.
     """
 
     def __init__(
@@ -48,8 +50,11 @@ class FeedWriter:
         engine_status: Callable[[], EngineStatus],
         race_news: Callable[[], RaceNews | None] = lambda: None,
         configuration: Callable[[], ConfigurationStatus | None] = lambda: None,
+        alerts: Callable[[], AlertStatus | None] = lambda: None,
     ) -> None:
         self._configuration = configuration
+        self._alerts = alerts
+        self._alerts_told: AlertStatus | None = None
         self._endpoints: tuple[EndpointFacts, ...] | None = None
         self._engine_status = engine_status
         self._race_news = race_news
@@ -136,6 +141,7 @@ class FeedWriter:
         return [self._frame()] if news is None else [self._frame(), news]
 
     def _frame(self) -> Frame:
+        before, self._alerts_told = self._alerts_told, self._alerts()
         return Frame(
             at=time.time_ns() // 1_000_000,
             engine=self._engine_status(),
@@ -145,6 +151,7 @@ class FeedWriter:
             curls=self._curls or None,
             endpoints=self._endpoints,
             configuration=self._configuration(),
+            alerts=None if self._alerts_told is before else self._alerts_told,
         )
 
     def _write(self, out: RawIOBase) -> None:

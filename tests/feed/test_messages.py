@@ -7,9 +7,12 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
+from probes.alerts.incident import Cause, Incident
+from probes.alerts.state import Judgement, State
 from probes.diagnosis.reachability import ReachabilityCheck
 from probes.endpoint import Endpoint, Price
 from probes.feed.messages import (
+    AlertStatus,
     Command,
     EndpointFacts,
     EngineStatus,
@@ -47,6 +50,22 @@ FRAME = Frame(
     samples=(sample(ttft_ms=182, outcome_detail="a\u2028b"), sample(outcome=Outcome.CUT)),
     answers={"sim/model": "Once\nupon"},
 )
+ALERTS = AlertStatus(
+    (Judgement(vantage="local", endpoint="sim/model", lane="warm", state=State.DOWN, since=5, at=9, outcome="dns"),),
+    (
+        Incident(
+            id="01",
+            key="k",
+            cause=Cause("provider", "sim"),
+            state=State.DOWN,
+            worst=State.DOWN,
+            severity="critical",
+            first_failure_at=5,
+            opened_at=9,
+            last_seen_at=9,
+        ),
+    ),
+)
 
 REQUEST = RaceRequest(("a", "b"), "Tell a story.", expect="x", heats=3, budget_usd=0.5, cold=True)
 NEWS = RaceNews(
@@ -74,6 +93,8 @@ NEWS = RaceNews(
         HELLO,
         FRAME,
         replace(FRAME, samples=(), answers=None),
+        replace(FRAME, alerts=ALERTS),
+        replace(FRAME, alerts=AlertStatus(enabled=False)),
         NEWS,
         replace(NEWS, verdict=None, lanes=()),
         Command("pause"),
@@ -300,3 +321,14 @@ def test_the_status_of_a_newer_recorder_is_read_as_far_as_its_store_goes():
     assert (read.engine.store.state, read.monitors) == ("failed", STATUS.monitors)
     with pytest.raises(ValueError, match="mood"):
         RecorderStatus.from_json(json.dumps({**record, "engine": {**record["engine"], "mood": "sunny"}}))
+
+
+def test_alerts_are_in_a_recorders_status_and_a_state_of_a_newer_one_costs_the_alerts_alone():
+    status = replace(STATUS, alerts=ALERTS)
+    assert RecorderStatus.from_json(status.to_json()) == status
+    record = json.loads(status.to_json())
+    record["alerts"]["judgements"][0]["state"] = "bored"
+    assert RecorderStatus.from_json(json.dumps(record)) == STATUS
+    frame = json.loads(encode(replace(FRAME, alerts=ALERTS)))
+    frame["alerts"]["incidents"][0]["cause"]["culprit"] = "the moon"
+    assert decode(json.dumps(frame).encode()) == FRAME

@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 
 from probes.feed.messages import (
+    AlertStatus,
     Command,
     ConfigurationStatus,
     EndpointFacts,
@@ -117,6 +118,23 @@ def test_what_happens_while_a_screen_does_not_read_is_joined_into_one_frame():
     told = [one.answers for one in frames if one.answers]  # what comes at the very end may have a frame of its own
     assert told[-1] == {"sim/model": "answer 19"}
     assert [one.monitors for one in frames if one.monitors][-1] == (MonitorStatus("sim/model", next_due=29),)
+
+
+def test_alerts_are_written_when_they_are_others_than_before():
+    loop, screen = VirtualLoop(), Screen()
+    calm, trouble = AlertStatus(), AlertStatus(problem="the disk is full")
+    told = [None, calm, calm, trouble, trouble]
+
+    async def work() -> None:
+        feed = FeedWriter(screen, lambda: STATUS, alerts=lambda: told[0])
+        while len(told) > 1:
+            feed.add_sample(sample(), "")
+            await step(feed, 0.05)
+            del told[0]
+        feed.close()
+
+    run(loop, work())
+    assert [one.alerts for one in screen.read if isinstance(one, Frame) and one.alerts] == [calm, trouble]
 
 
 def test_what_was_written_is_not_written_again():

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import structs
 
-from probes.feed.messages import Command, EndpointFacts, EngineStatus, Frame, Hello, RecorderStatus
+from probes.feed.messages import AlertStatus, Command, EndpointFacts, EngineStatus, Frame, Hello, RecorderStatus
 from probes.race.updates import RaceCommand
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
@@ -52,11 +52,12 @@ class StoreFollower:
         self._after: int | None = None
         self._stored = 0
         self._endpoints: tuple[EndpointFacts, ...] | None = None
+        self._alerts: AlertStatus | None = None
 
     def poll(self) -> StoreView:
         """What was stored since the last poll. A store that cannot be read is a state of the frame, no error.
 
-        The frame has the recorder's endpoints where these have changed.
+        The frame has the recorder's endpoints and alerts where these have changed.
         """
         now = _now()
         try:
@@ -69,7 +70,8 @@ class StoreFollower:
         store = replace(reported.engine.store, stored=max(reported.engine.store.stored, self._stored))
         engine = structs.replace(reported.engine, store=store)
         changed = reported.endpoints if reported.endpoints != self._endpoints else None
-        self._endpoints = reported.endpoints
+        alerts = reported.alerts if reported.alerts != self._alerts else None
+        self._endpoints, self._alerts = reported.endpoints, reported.alerts
         frame = Frame(
             now,
             engine,
@@ -78,6 +80,7 @@ class StoreFollower:
             answers,
             endpoints=changed,
             configuration=reported.configuration,
+            alerts=alerts,
         )
         return StoreView(frame, recorder)
 

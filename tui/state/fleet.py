@@ -12,7 +12,15 @@ from rich.cells import cell_len
 from probes.certificate import Certificate
 from probes.diagnosis.attribution import Attribution, LastProbe, attribute, worst
 from probes.diagnosis.reachability import ReachabilityCheck
-from probes.feed.messages import ConfigurationStatus, EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus
+from probes.feed.messages import (
+    AlertStatus,
+    ConfigurationStatus,
+    EndpointFacts,
+    EngineStatus,
+    Frame,
+    Hello,
+    MonitorStatus,
+)
 from probes.sample import Sample
 from tui.sources.messages import Configured, LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
 from tui.state.attribution import recent_checks
@@ -56,8 +64,8 @@ class FleetState:
     """Endpoints in the order of the configuration, the engine's status and the link to it.
 
     ``longest_name`` is the width of the longest name in cells, ``vantages`` the places the store knows them from, where
-    there are several. `apply` takes what a source delivers, `dashboard` makes the frozen value of one tick; both run on
-    the screen's loop, so nothing is locked.
+    there are several. ``alerts`` is what is judged now; None while nobody has said so. `apply` takes what a source
+    delivers, `dashboard` makes the frozen value of one tick; both run on the screen's loop, so nothing is locked.
     """
 
     def __init__(self, endpoints: Iterable[EndpointFacts] = (), now: int = 0) -> None:
@@ -65,6 +73,7 @@ class FleetState:
         self.longest_name = 0
         self.engine: EngineStatus | None = None
         self.configuration: ConfigurationStatus | None = None
+        self.alerts: AlertStatus | None = None
         self._configured: tuple[EndpointFacts, ...] = ()
         self._recorded: tuple[EndpointFacts, ...] = ()
         self._gone: dict[str, EndpointState] = {}
@@ -90,6 +99,7 @@ class FleetState:
         elif isinstance(message, RecorderJoined):
             joined = replace(self.link, phase="attached", since=now, holder=message.holder, followed=message.holder)
             self.link = replace(joined, takeover=None, retry_at=None)
+            self.alerts = None
         elif isinstance(message, RecorderAbsent):
             self.link = replace(self.link, phase="unrecorded", since=message.since or 0, holder=None, retry_at=None)
         elif isinstance(message, SourceLost):
@@ -152,6 +162,7 @@ class FleetState:
     def _frame(self, frame: Frame, now: int) -> None:
         self.engine = frame.engine
         self.configuration = frame.configuration
+        self.alerts = frame.alerts or self.alerts
         if frame.endpoints is not None:
             self._configure(frame)
         if self.link.phase not in ("live", "attached", "unrecorded"):

@@ -99,6 +99,7 @@ class _Screen:
             lambda: self._engine.status if self._engine else EngineStatus(StoreStatus()),
             lambda: self._races.news() if self._races else None,
             lambda: self.reload.status if self.reload else None,
+            lambda: self._engine.alerts() if self._engine else None,
         )
 
     def connect(self, engine: Engine) -> RaceService:

@@ -7,6 +7,7 @@ import pytest
 
 from probes.diagnosis.reachability import ReachabilityCheck
 from probes.feed.messages import (
+    AlertStatus,
     Command,
     ConfigurationStatus,
     EndpointFacts,
@@ -102,12 +103,14 @@ async def test_the_recorder_s_endpoints_are_told_when_they_change_and_what_it_sa
     sink.write([], beat(RecorderStatus(engine, (), endpoints=(one,)).to_json()))
     task = asyncio.create_task(source.run(heard))
     await heard.until(lambda all_: len(all_) > 3)
-    sink.write([], beat(RecorderStatus(engine, (), endpoints=(one, other), configuration=found).to_json()))
+    alerts = AlertStatus(problem="the disk is full")
+    sink.write([], beat(RecorderStatus(engine, (), (one, other), found, alerts).to_json()))
     await heard.until(lambda all_: all_[-1].configuration == found)
     await source.close()
     await asyncio.wait_for(task, 60)
     told = [frame.endpoints for frame in heard[1:] if frame.endpoints is not None]
     assert told == [(one,), (one, other)]
+    assert [frame.alerts for frame in heard[1:] if frame.alerts is not None] == [alerts]
 
 
 async def test_it_ends_when_the_recorder_no_longer_shows_itself(tmp_path, sink, monkeypatch):

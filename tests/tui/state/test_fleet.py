@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from probes.diagnosis.reachability import ReachabilityCheck
-from probes.feed.messages import Frame, MonitorStatus
+from probes.feed.messages import AlertStatus, Frame, MonitorStatus
 from probes.outcome import Outcome
 from probes.rate_limits.headers import Bucket
 from probes.store.status import StoreStatus
@@ -51,6 +51,18 @@ def test_after_the_clock_was_set_back_the_newest_sample_is_the_one_that_came_las
     made.apply(replace(fabric.frame([failed]), at=back), back)
     assert next(one for one in board(made, back).endpoints if one.name == CEREBRAS).state == "failing"
     assert made.recent(CEREBRAS).sample == failed
+
+
+def test_the_newest_alerts_stay_until_there_are_others_or_another_recorder_is_followed():
+    made, told = fleet(fabric.hello(), fabric.frame([])), AlertStatus(problem="the disk is full")
+    assert made.alerts is None
+    for frame in (fabric.frame([], alerts=told), fabric.frame([])):
+        made.apply(frame, NOW)
+        assert made.alerts is told
+    made.apply(fabric.frame([], alerts=AlertStatus()), NOW)
+    assert made.alerts == AlertStatus()
+    made.apply(RecorderJoined("process 7"), NOW)
+    assert made.alerts is None
 
 
 def test_a_day_becomes_a_row_for_each_endpoint(day):
