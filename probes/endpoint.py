@@ -104,6 +104,7 @@ class Endpoint:
     already in it. ``path`` stands in for the dialect's own path below ``base_url``; ``query`` is added to the URL of
     every request. ``interval`` is in seconds. ``messages``, where there are any, are asked in place of the ``prompt``,
     both after ``system``. ``aws_service`` is the service of AWS that its requests are signed for, where they are.
+    Where ``alerts`` is false nothing that befalls it makes an incident.
     """
 
     name: str
@@ -135,6 +136,7 @@ class Endpoint:
     system: str | None = None
     messages: tuple[Message, ...] = ()
     aws_service: str | None = None
+    alerts: bool = True
 
     @property
     def conversation(self) -> Conversation:

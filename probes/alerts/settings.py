@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import time
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import Final, Literal
 
 from probes.alerts.state import Severity
+from probes.route import Route
 
 Quorum = Literal["any", "most"] | int
 """How many of the vantages that probe an endpoint must agree: any one, more than half of them, or so many."""
@@ -19,7 +21,8 @@ WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 class Hours:
     """A stretch of the day, or of some days of the week (0 is Monday; empty: all), in a time zone; None: local time.
 
-    One that ends before it begins ends on the day after.
+    One whose end is not after its begin ends on the day after: 00:00 to 00:00 is the whole day. ``days`` are those on
+    which it begins; ``zone`` is a name that `probes.durations.zone_of` knows.
     """
 
     begin: time
@@ -42,9 +45,10 @@ class Maintenance:
 class Channel:
     """Where messages go. ``url`` is the name under which its address is found among the keys, never the address.
 
-    ``secret`` names the key that signs (webhook) or routes (PagerDuty). It is told of incidents of at least
-    ``severity``, of endpoints of these ``groups`` (empty: all), in these ``hours`` (None: always).
-    ``options`` are the kind's own.
+    ``secret`` names the key that signs (webhook), routes (PagerDuty) or admits (Alertmanager's bearer token).
+    ``command`` is run in ``folder``. It is told of incidents of at least ``severity``, of endpoints of these ``groups``
+    (empty: all), in these ``hours`` (None: always); of their ends, and daily notes, where ``resolve`` and ``notes``
+    say so. ``labels`` are added to alerts in Alertmanager; ``route`` is how its server is reached.
     """
 
     name: str
@@ -52,12 +56,14 @@ class Channel:
     url: str | None = None
     secret: str | None = None
     command: tuple[str, ...] = ()
+    folder: Path | None = None
     severity: Severity = "warning"
     groups: frozenset[str] = frozenset()
     hours: Hours | None = None
     resolve: bool = True
     notes: bool = True
-    options: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    route: Route = field(default_factory=Route)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from probes.alerts.settings import DEFAULT_SETTINGS, AlertSettings
 from probes.budget.cap import Budget
 from probes.config import checks
+from probes.config.alerts import read_alerts
 from probes.config.endpoint.read import ProbeSettings, read_endpoint, read_settings
 from probes.config.file import ConfigFile, shipped, why_no_commands, why_this_file
 from probes.config.first_start import at_base_urls_of
@@ -52,6 +54,7 @@ class Config:
     vantage: str = DEFAULT_VANTAGE
     screen: Mapping[Option, FixedOption] = field(default_factory=dict)
     models_every: float | None = MODELS_EVERY_S
+    alerts: AlertSettings = DEFAULT_SETTINGS
 
 
 def load(file: ConfigFile | Path, *, may_be_empty: bool = False) -> Config:
@@ -89,6 +92,7 @@ def _resolved(
     reachability_plan = _reachability_plan(control, settings.route)
     prompts = _prompts(top.table("race"), problems, name)
     screen = read_screen(top.table("screen"), path, text)
+    alerts = read_alerts(top, settings.route, name, problems, no_commands)
     endpoints = []
     for number, one in enumerate(top.tables("endpoint"), start=1):
         table = Table(one, problems, name, _endpoint_place(number, one), no_commands=no_commands)
@@ -112,6 +116,7 @@ def _resolved(
         vantage=vantage,
         screen=screen,
         models_every=models_every,
+        alerts=alerts,
     )
 
 

@@ -233,16 +233,17 @@ model = 3
         'probe.interval: \'5x\' is not a duration; write it like "10s", "5m" or "1h"',
         "endpoint[1] \"first\": missing key 'model'",
         f"endpoint[1] \"first\": provider: 'cerebas' is not known; did you mean 'cerebras'? known: {PROVIDERS}",
-        "endpoint[1] \"first\": unknown key 'modle'; did you mean 'model'? allowed: aws_service, base_url, body, ca, "
-        "client_cert, client_key, connection, dialect, enabled, expect, group, headers, interval, key, key_command, "
-        "key_header, key_lifetime, key_prefix, max_output_tokens, messages, model, name, path, price, prompt, "
-        "provider, proxy, proxy_key, query, reasoning, system, temperature, timeout",
+        "endpoint[1] \"first\": unknown key 'modle'; did you mean 'model'? allowed: alerts, aws_service, base_url, "
+        "body, ca, client_cert, client_key, connection, dialect, enabled, expect, group, headers, interval, key, "
+        "key_command, key_header, key_lifetime, key_prefix, max_output_tokens, messages, model, name, path, price, "
+        "prompt, provider, proxy, proxy_key, query, reasoning, system, temperature, timeout",
         'endpoint[2] "second": model: must be text, not a whole number',
         f"endpoint[2] \"second\": missing key 'provider' (or else 'key'); providers: {PROVIDERS}",
         "endpoint[2] \"second\": dialect: 'openai' is not known; did you mean 'openai_chat'? known: "
         f"{', '.join(dialects())}",
         "endpoint[2] \"second\": base_url: must be an http://, https://, ws:// or wss:// address, not 'ftp://host/v1'",
-        "unknown key 'modle'; allowed: budget, control, endpoint, probe, race, screen, store",
+        "unknown key 'modle'; allowed: alerts, budget, channel, control, endpoint, maintenance, probe, race, "
+        "screen, store",
     ]
 
 

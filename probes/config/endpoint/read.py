@@ -130,6 +130,7 @@ def read_endpoint(table: Table, defaults: ProbeSettings) -> Endpoint:
         system=settings.system,
         messages=settings.messages,
         aws_service=_aws_service(table, preset, key),
+        alerts=table.read("alerts", checks.flag, True),
     )
     over_socket, dialect_over_socket = base_url.startswith("ws"), dialect in socket_dialects()
     if base_url and dialect and over_socket != dialect_over_socket:

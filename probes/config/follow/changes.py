@@ -1,8 +1,9 @@
 """What differs between two readings of a configuration; pure."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from probes.alerts.settings import AlertSettings
 from probes.config.file import shipped
 from probes.config.load import Config
 from probes.endpoint import Endpoint
@@ -36,6 +37,9 @@ def settings_changed(before: Config, after: Config) -> tuple[str, ...]:
         ("[control]", before.reachability_plan, after.reachability_plan),
         ("[[race.prompt]]", _own_prompts(before), _own_prompts(after)),
         ("[screen]", _fixed(before), _fixed(after)),
+        ("[alerts]", _without_tables(before.alerts), _without_tables(after.alerts)),
+        ("[[channel]]", before.alerts.channels, after.alerts.channels),
+        ("[[maintenance]]", before.alerts.maintenance, after.alerts.maintenance),
     )
     return tuple(name for name, old, new in pairs if old != new)
 
@@ -59,3 +63,8 @@ def _own_prompts(config: Config) -> tuple[NamedPrompt, ...]:
 def _fixed(config: Config) -> dict[str, str]:
     """What ``[screen]`` fixes, without the lines where that stands."""
     return {option: fixed.value for option, fixed in config.screen.items()}
+
+
+def _without_tables(alerts: AlertSettings) -> AlertSettings:
+    """What ``[alerts]`` itself says."""
+    return replace(alerts, channels=(), maintenance=())
