@@ -430,8 +430,9 @@ class SilenceRow(SQLModel, table=True):
 class OutboxRow(SQLModel, table=True):
     """A message to one channel; it waits while ``ended_at`` is NULL, and is not tried before ``next_at``.
 
-    Instants are milliseconds since the epoch. ``ended`` is sent, cancelled or given up; ``problem`` is why it was not
-    delivered last.
+    Instants are milliseconds since the epoch. ``reached_at`` is when an attempt began that may have reached the other
+    side, though nothing confirmed it; NULL: none can have. ``ended`` is sent, held back, cancelled or given up;
+    ``problem`` is why it was not delivered last.
     """
 
     __tablename__ = "outbox"
@@ -446,6 +447,7 @@ class OutboxRow(SQLModel, table=True):
     made_at: int = Field(sa_type=BigInteger)
     next_at: int = Field(sa_type=BigInteger)
     attempts: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    reached_at: int | None = Field(default=None, sa_type=BigInteger)
     ended_at: int | None = Field(default=None, sa_type=BigInteger)
     ended: str | None = None
     problem: str | None = Field(default=None, sa_type=Text)

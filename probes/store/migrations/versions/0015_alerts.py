@@ -71,6 +71,7 @@ def upgrade() -> None:
         sa.Column("made_at", sa.BigInteger, nullable=False),
         sa.Column("next_at", sa.BigInteger, nullable=False),
         sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("reached_at", sa.BigInteger),
         sa.Column("ended_at", sa.BigInteger),
         sa.Column("ended", sa.String),
         sa.Column("problem", sa.Text),
