@@ -3,9 +3,11 @@
 `tui.state.figures` makes the figures, `tui.state.health` the state, `tui.state.fleet` the rest.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from probes.alerts.state import Metric
 from probes.certificate import Certificate
 from probes.diagnosis.attribution import Attribution
 from probes.endpoint import Lane
@@ -14,6 +16,7 @@ from probes.outcome import Outcome
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import ServingChange
 from tui.style.palette import Phase, State
+from tui.time.background import IncidentSpan, UsualBand
 from tui.time.time_grid import TimeGrid
 
 
@@ -115,7 +118,8 @@ class EndpointView:
     rate-limit hit, and of the bucket that refused it where that is known. ``*_ratio`` is the window's median over the
     best one's among the endpoints of the same group; None where nobody else is in it. ``group_rank`` is known in the
     group view alone. ``attribution``: what its failing now is attributed to. ``since`` is when the first probe of those
-    began that have failed, or met a limiter, one after the other up to now; None of any other state.
+    began that have failed, or met a limiter, one after the other up to now; None of any other state. ``usual`` is the
+    baseline of each figure, as far as it is known, ``incidents`` are the spans in which it was in one.
     """
 
     facts: EndpointFacts
@@ -140,6 +144,8 @@ class EndpointView:
     group_rank: GroupRank | None = None
     attribution: Attribution | None = None
     since: int | None = None
+    usual: Mapping[Metric, UsualBand] = field(default_factory=dict)
+    incidents: tuple[IncidentSpan, ...] = ()
 
     @property
     def name(self) -> str:

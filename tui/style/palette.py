@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from probes.alerts.state import Severity
+
 State = Literal[
     "ok", "slow", "failing", "limited", "stale", "no key", "paused", "waiting", "budget", "skipped", "spoilt"
 ]  # fmt: skip
@@ -39,6 +41,15 @@ LOOKS: Final[dict[State, StateLook]] = {
     "spoilt": StateLook("▲", "warning"),
 }
 
+BEGINNINGS: Final[dict[Severity, str]] = {"info": "▵", "warning": "▵", "critical": "▴"}
+"""The mark where an incident begins in a graph or on an axis, by how bad it was; its whole time has a ground too."""
+
+_SEVERITIES: Final[dict[Severity, tuple[str, str]]] = {
+    "info": ("#97a3b3", "#55616f"),
+    "warning": ("#f0b03c", "#8a5a00"),
+    "critical": ("#ff7a4d", "#b23a00"),
+}
+
 # Okabe and Ito's colours, distinct for all common kinds of colour vision; changed in lightness to be readable as
 # thin lines and as letters (4.5 : 1) on either ground. The order puts the strongest contrasts first. The next eight are
 # the same hues further from the ground, the last eight nearer to it.
@@ -58,7 +69,7 @@ SLOTS: Final = len(_ON_DARK)
 Piece = tuple[str, str]
 """Text, and the name of its style: a component class of the widget without its prefix, or ``slot0`` … ``slot7``.
 
-`` shade`` after the name puts it on the ground of that style.
+`` shade`` after the name puts it on the ground of that style, as do the grounds of incidents (`tui.widgets.graph`).
 """
 
 
@@ -66,3 +77,8 @@ def endpoint_color(slot: int, *, dark: bool) -> str:
     """The colour of the endpoint in this place of the configuration, as ``#rrggbb``; they repeat after `SLOTS`."""
     colors = _ON_DARK if dark else _ON_LIGHT
     return colors[slot % SLOTS]
+
+
+def severity_color(severity: Severity, *, dark: bool) -> str:
+    """The colour of how bad an incident is, on a dark or a light ground, as ``#rrggbb``."""
+    return _SEVERITIES[severity][0 if dark else 1]

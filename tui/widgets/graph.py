@@ -11,8 +11,10 @@ from functools import lru_cache
 from math import floor, log, log10, sqrt
 from typing import Final
 
+from probes.alerts.state import Severity
 from probes.stats.quantiles import quantile
-from tui.style.palette import Piece
+from tui.style.palette import BEGINNINGS, Piece
+from tui.time.background import Usual
 from tui.widgets.spark import BLOCKS
 
 ABOVE: Final = "↑"
@@ -22,7 +24,16 @@ BELOW: Final = "↓"
 BLANK: Final = "blank"
 MEDIAN: Final = "median"
 SHADE: Final = "shade"
-"""Styles: nothing, the dots of the median, and the ground from the median to the 95th percentile."""
+"""Styles: nothing, the dots of the median, and the ground of what is usual.
+
+While that is not known, it is the ground from the median to the 95th percentile of the window.
+"""
+
+BAND: Final = "band"
+"""The style of the upper edge of what is usual, where it is within a cell."""
+
+GROUNDS: Final = {"info": "warned", "warning": "warned", "critical": "alarmed"}
+"""The grounds of an incident, by how bad it was; with ``-shade`` after it, of what is usual during it."""
 
 LEAST_SPAN: Final = 1.6
 """The ends of a row's own scale are at least this many times apart: noise is not drawn as mountains."""
@@ -36,6 +47,7 @@ FAR: Final = 4.0
 _DOTS: Final = "⡀⠄⠂⠁"  # one dot of a cell, from the lowest
 _ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 _NEARLY: Final = 1e-9
+_THIN: Final = 2  # eighths of a cell that are not told from none
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +64,10 @@ class LogScale:
         return min(log(value / self.low) / log(self.high / self.low), 1.0)
 
 
-def own_scale(values: Iterable[float | None], p50: float | None) -> LogScale | None:
+def own_scale(values: Iterable[float | None], p50: float | None, usual: Usual | None = None) -> LogScale | None:
     """A scale for one row, with round ends: its median and what its values reach, at most `FAR` times beyond it.
+
+    What is ``usual`` it holds too: how far from it the values are can be seen.
 
     Where a tenth of the values lies further out, as in a long window of which every slice holds its worst, it reaches
     as far as the others do. None where no value is above 0.
@@ -65,6 +79,8 @@ def own_scale(values: Iterable[float | None], p50: float | None) -> LogScale | N
         return None
     low = min(middle / USUAL, max(ascending[0], min(middle / FAR, tenth / USUAL)))
     high = max(middle, min(ascending[-1], max(middle * FAR, ninth * USUAL)))
+    if usual is not None and usual[0] > 0:
+        low, high = min(low, usual[0]), max(high, usual[2])
     wider = sqrt(max(LEAST_SPAN * low / high, 1.0))
     return LogScale(_round_below(low / wider), _round_above(high * wider))
 
@@ -111,13 +127,17 @@ def blocks(
     marks: Mapping[int, Piece] = {},
     p50: float | None = None,
     p95: float | None = None,
+    usual: tuple[Usual | None, ...] = (),
+    incidents: tuple[tuple[int, Severity], ...] = (),
 ) -> list[list[Piece]]:
     """``rows`` lines of one cell per value, the top line first, in ``style``; ``style``-ink is for marks upon blocks.
 
-    A value is never drawn as nothing, and None is a gap. In two rows or more a dotted line stands at ``p50``, in three
-    or more the ground from there to ``p95`` is shaded. ``marks`` by cell stand at the bottom of a gap, else at the top.
+    A value is never drawn as nothing, and None is a gap. In two rows or more a dotted line stands at ``p50``. The
+    ground of what is ``usual`` in each cell is shaded, as far as no block covers it; without that, in three rows or
+    more, the ground from ``p50`` to ``p95``. The cells of ``incidents`` have a ground of their own, and a mark where
+    one begins or gets worse. ``marks`` by cell stand at the bottom of a gap, else at the top.
     """
-    return _blocks(tuple(values), scale, rows, style, tuple(marks.items()), p50, p95)
+    return _blocks(tuple(values), scale, rows, style, tuple(marks.items()), p50, p95, usual, incidents)
 
 
 @lru_cache(maxsize=512)
@@ -129,6 +149,8 @@ def _blocks(
     marks: tuple[tuple[int, Piece], ...],
     p50: float | None,
     p95: float | None,
+    usual: tuple[Usual | None, ...],
+    incidents: tuple[tuple[int, Severity], ...],
 ) -> list[list[Piece]]:
     """`blocks`, cached: a row is drawn anew whenever one of its numbers changes, but its graphs seldom change."""
     levels = 8 * rows - 1  # only what lies beyond the scale fills the top: rows that touch can be told apart
@@ -138,7 +160,7 @@ def _blocks(
         filled = [0 if one is None else max(1, round(scale.share(one) * levels)) for one in values]
     tall = rows > 1 and scale is not None and p50 is not None
     dot = min(int(scale.share(p50) * 4 * rows), 4 * rows - 1) if tall and scale and p50 else -4
-    shaded = tall and rows > 2  # of two rows it would be all
+    shaded = tall and rows > 2 and not usual  # of two rows it would be all
     shade = range(dot // 4, min(int(scale.share(p95) * rows), rows - 1) + 1) if shaded and scale and p95 else range(0)
     lines = []
     for row in range(rows - 1, -1, -1):
@@ -158,10 +180,63 @@ def _blocks(
                 lines[0][cell] = (ABOVE, f"{style}-ink")
             elif value is not None and value < scale.low * (1 - _NEARLY):
                 lines[-1][cell] = (BELOW, style)
-    for cell, (mark, look) in marks:
-        row = 0 if values[cell] is None else rows - 1
-        lines[rows - 1 - row][cell] = (mark, f"{look} {SHADE}" if row in shade else look)
+        _lay_band(lines, usual, filled, scale)
+    begun: Severity | None = None
+    marked = dict(marks)
+    for place, (cell, severity) in enumerate(incidents):
+        if not place or incidents[place - 1][0] != cell - 1:
+            begun = None
+        if severity != begun:
+            marked.setdefault(cell, (BEGINNINGS[severity], GROUNDS[severity]))
+        begun = severity
+        for line in lines:
+            line[cell] = line[cell][0], _on(line[cell][1], GROUNDS[severity])
+    grounds = {cell: GROUNDS[severity] for cell, severity in incidents}
+    for cell, (mark, look) in marked.items():
+        row = -1 if values[cell] is None else 0
+        ground = lines[row][cell][1]
+        look = f"{look} {SHADE}" if _is_shaded(ground) else look
+        lines[row][cell] = (mark, _on(look, grounds[cell]) if cell in grounds else look)
     return [joined(line) for line in lines]
+
+
+def _lay_band(lines: list[list[Piece]], usual: Sequence[Usual | None], filled: Sequence[int], scale: LogScale) -> None:
+    """Shade what is usual behind the blocks, whose heights are in eighths of a row; where it is above them.
+
+    In several rows its edges are exact to an eighth where they lie in an empty cell.
+    """
+    rows, of, low, high = len(lines), None, 0, 0
+    for cell, one in enumerate(usual):
+        if one is None:
+            continue
+        if one is not of:
+            of, (low, high) = one, (round(scale.share(end) * (8 * rows - 1)) for end in (one[0], one[2]))
+        seen = max(low, filled[cell])  # what a block covers of it is not
+        if seen > max(high, 1) or (seen >= high and rows > 1):
+            continue
+        for row in range(seen // 8, min(high // 8, rows - 1) + 1):
+            text, style = lines[rows - 1 - row][cell]
+            if style.endswith("-ink") or text == BELOW:
+                continue
+            foot, top = max(seen - 8 * row, 0), min(high - 8 * row, 8)
+            if rows > 1 and text == " " and foot <= _THIN and top < 8:
+                if top:
+                    lines[rows - 1 - row][cell] = (BLOCKS[top - 1], BAND)
+            elif rows == 1 or 2 * (top - foot) >= 8 - max(filled[cell] - 8 * row, 0):
+                lines[rows - 1 - row][cell] = (text, SHADE if style == BLANK else f"{style} {SHADE}")
+
+
+def _is_shaded(style: str) -> bool:
+    return style == SHADE or style.endswith((f" {SHADE}", f"-{SHADE}"))
+
+
+def _on(style: str, ground: str) -> str:
+    """A style on the ground of an incident instead of its own."""
+    if style.endswith("-ink"):
+        return style
+    part = style.removesuffix(SHADE).rstrip()
+    ground = f"{ground}-{SHADE}" if _is_shaded(style) else ground
+    return f"{part} {ground}" if part and part != BLANK else ground
 
 
 def joined(cells: Iterable[Piece]) -> list[Piece]:

@@ -20,11 +20,15 @@ Title = tuple[str, str]
 
 STYLES: Final = (
     "head", "group", "cursor", "name", "dim", "hint", "figure", "usual", "ttft", "speed", "error", "limit", "quiet",
-    "success", "warning", "muted", "selected", "blank", "median", "shade", "ttft-ink", "speed-ink",
+    "success", "warning", "muted", "selected", "blank", "median", "shade", "band", "warned", "alarmed",
+    "warned-shade", "alarmed-shade", "ttft-ink", "speed-ink",
 )  # fmt: skip
 
-GROUNDED: Final = frozenset({"ttft-ink", "speed-ink"})
-"""Styles whose ground is a block of a graph, also in the selected row."""
+GROUNDS: Final = frozenset({"shade", "warned", "alarmed", "warned-shade", "alarmed-shade"})
+"""Styles of a ground: what is usual, and incidents. After another style's name and a blank they are its ground."""
+
+GROUNDED: Final = frozenset({"ttft-ink", "speed-ink"}) | GROUNDS
+"""Styles that keep their ground in the selected row."""
 
 CURSOR: Final = "▸"
 BAR: Final = "▎"
@@ -72,6 +76,11 @@ class Grid(ScrollView, can_focus=False):
         .grid--speed-ink { color: $background; background: $secondary 80%; }
         .grid--median { color: $text-disabled; }
         .grid--shade { background: $foreground 9%; }
+        .grid--band { color: $foreground 9%; }
+        .grid--warned { color: $warning; background: $warning 16%; }
+        .grid--alarmed { color: $error; background: $error 26%; }
+        .grid--warned-shade { color: $warning; background: $warning 28%; }
+        .grid--alarmed-shade { color: $error; background: $error 38%; }
         .grid--error { color: $error; }
         .grid--limit { color: $warning; }
         .grid--quiet { color: $text-disabled; }
@@ -197,15 +206,16 @@ class Grid(ScrollView, can_focus=False):
                 width, self.rich_style
             )
         segments = [
-            Segment(text, self._style(name) if name in GROUNDED else self._style(name) + over) for text, name in pieces
+            Segment(text, self._style(name) if name.rpartition(" ")[2] in GROUNDED else self._style(name) + over)
+            for text, name in pieces
         ]
         return Strip(segments).adjust_cell_length(width, self.rich_style + over)
 
     def _style(self, name: str) -> Style:
         if name not in self._look:
-            if name.endswith(" shade"):
-                ground = self._style("shade").bgcolor
-                self._look[name] = self._style(name.removesuffix(" shade")) + Style(bgcolor=ground)
+            part, _, ground = name.rpartition(" ")
+            if part:
+                self._look[name] = self._style(part) + Style(bgcolor=self._style(ground).bgcolor)
             elif name.startswith("slot"):
                 color = endpoint_color(int(name[4:]) % SLOTS, dark=self.app.current_theme.dark)
                 self._look[name] = self.rich_style + Style(color=color)

@@ -81,3 +81,34 @@ def test_a_cell_shows_the_worst_of_its_slices():
     cells = spread(4, 2, 3)
     assert shown([1.0, 3.0, None, 2.0], cells, max) == [3.0, 2.0]
     assert shown([1.0, 3.0, None, None], cells, min) == [1.0, None]
+
+
+USUAL = (50.0, 100.0, 300.0)
+
+
+def test_one_line_is_shaded_where_a_value_is_within_what_is_usual_or_below():
+    drawn = blocks([100, 100, 900, None, 20], TEN, 1, "ttft", usual=(USUAL,) * 5)
+    assert drawn == [[("▄▄", "ttft shade"), ("▇", "ttft"), (" ", "shade"), ("▁", "ttft shade")]]
+    assert blocks([100, 100], TEN, 1, "ttft", usual=(None, USUAL)) == [[("▄", "ttft"), ("▄", "ttft shade")]]
+
+
+def test_in_several_rows_the_band_lies_between_its_edges_and_blocks_cover_it():
+    upper, middle, lower = blocks([None, 1000, 10], TEN, 3, "ttft", p50=20.0, p95=900.0, usual=(USUAL,) * 3)
+    assert [style for _, style in middle] == ["shade", "ttft", "shade"], "from 50 to 300 of a scale from 10 to 1000"
+    assert middle[0] == (" ", "shade")
+    assert "shade" not in " ".join(style for _, style in lower), "nothing down to p95 where the usual is known"
+    assert upper[0] == ("▁", "band"), "its upper edge is exact to an eighth"
+
+
+def test_an_incident_has_a_ground_of_its_own_and_a_mark_where_it_begins():
+    spans = ((1, "warning"), (2, "critical"), (3, "critical"))
+    drawn = blocks([100, 100, 100, None], TEN, 1, "ttft", usual=(USUAL,) * 4, incidents=spans)
+    assert drawn == [
+        [("▄", "ttft shade"), ("▵", "warned warned-shade"), ("▴", "alarmed alarmed-shade"), (" ", "alarmed-shade")]
+    ]
+    marked = blocks([None, 100], TEN, 2, "ttft", {0: ("×", "error")}, incidents=((0, "critical"), (1, "critical")))
+    assert marked[1][0] == ("×", "error alarmed"), "what happened there is said first"
+
+
+def test_the_scale_holds_what_is_usual():
+    assert own_scale([500.0, 510.0], 500.0, (90.0, 100.0, 130.0)) == LogScale(80.0, 600.0)

@@ -54,7 +54,7 @@ class FleetPanel(Grid):
     def show(self, board: Dashboard, longest_name: int) -> None:
         """Draw a dashboard. ``longest_name`` of all endpoints, so that a filter does not move the columns."""
         parts = self.columns_for(longest_name)
-        shared = shared_scales(board.endpoints) if self.shared_scale else None
+        shared = shared_scales(board.endpoints, board.grid) if self.shared_scale else None
         if (parts, shared) != self._cached_with:
             self._cached_with = (parts, shared)
             self._cached = {}
@@ -74,7 +74,7 @@ class FleetPanel(Grid):
         looks = drawn_state(view, parts, board)
         drawn = self._cached.get(view.name)
         if drawn is None or drawn[0] != looks:
-            pieces = row(view, parts, shared or own_scales(view), board)
+            pieces = row(view, parts, shared or own_scales(view, board.grid), board)
             drawn = (looks, [Line(tuple(one), view.name) for one in pieces])
             self._cached[view.name] = drawn
         return drawn[1]

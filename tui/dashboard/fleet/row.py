@@ -73,6 +73,8 @@ def drawn_state(view: EndpointView, columns: Columns, board: Dashboard) -> tuple
         view.hit_by,
         view.other_tier,
         view.changes,
+        view.usual,
+        view.incidents,
         view.monitor.failing,
         view.monitor.unlisted_since,
         (columns.lines > 1 or columns.age) and since(view.last_at, board.at),

@@ -11,6 +11,7 @@ from tui.state.rate_limits import short
 from tui.state.view import Dashboard, EndpointView, Figures
 from tui.style.format import DASH, number, percent, short_percent, until, whole_percent
 from tui.style.palette import Piece
+from tui.time.background import bands, severities
 from tui.time.time_grid import TimeGrid
 from tui.widgets.graph import BLANK, LogScale, blocks, joined, own_scale, shared_scale, shown, spread
 from tui.widgets.spark import CHANGE, FAILURE, HIT, HOLLOW, QUIET, counts
@@ -34,19 +35,20 @@ class Scales:
     hits: int
 
 
-def own_scales(view: EndpointView) -> Scales:
-    """The scales of one row, of its own values."""
+def own_scales(view: EndpointView, grid: TimeGrid) -> Scales:
+    """The scales of one row, of its own values and of what is usual over the grid."""
     figures = view.figures
+    reach = {metric: band.over(grid.start_ms, grid.end_ms) for metric, band in view.usual.items()}
     return Scales(
-        ttft_ms=own_scale(figures.ttft_ms, figures.ttft_p50_ms),
-        tokens_per_s=own_scale(figures.tokens_per_s, figures.tokens_per_s_p50),
+        ttft_ms=own_scale(figures.ttft_ms, figures.ttft_p50_ms, reach.get("ttft_ms")),
+        tokens_per_s=own_scale(figures.tokens_per_s, figures.tokens_per_s_p50, reach.get("tokens_per_s")),
         hits=max((LEAST_HITS, *figures.hits)),
     )
 
 
-def shared_scales(views: Sequence[EndpointView]) -> Scales:
+def shared_scales(views: Sequence[EndpointView], grid: TimeGrid) -> Scales:
     """Scales on which all rows can be compared: they hold every row's own."""
-    each = [own_scales(view) for view in views]
+    each = [own_scales(view, grid) for view in views]
     return Scales(
         ttft_ms=shared_scale(one.ttft_ms for one in each),
         tokens_per_s=shared_scale(one.tokens_per_s for one in each),
@@ -66,6 +68,8 @@ def times(view: EndpointView, columns: Columns, scales: Scales, grid: TimeGrid) 
         marks=_marks(view, cells, grid, tall=columns.lines > 1),
         p50=figures.ttft_p50_ms,
         p95=figures.ttft_p95_ms,
+        usual=bands(view.usual.get("ttft_ms"), cells, grid),
+        incidents=severities(view.incidents, cells, grid),
     )
     last: Piece = (_number(figures.ttft_last_ms, columns.figure), "figure")
     if aside is not None:
@@ -89,7 +93,16 @@ def speeds(view: EndpointView, columns: Columns, scales: Scales, grid: TimeGrid)
     untrusted = _mark_where(figures.untrusted, cells, (HOLLOW, "limit"))
     marks = {cell: mark for cell, mark in untrusted.items() if values[cell] is None}
     scale = scales.tokens_per_s
-    graph = blocks(values, scale, columns.lines, "speed", marks=marks, p50=figures.tokens_per_s_p50)
+    graph = blocks(
+        values,
+        scale,
+        columns.lines,
+        "speed",
+        marks=marks,
+        p50=figures.tokens_per_s_p50,
+        usual=bands(view.usual.get("tokens_per_s"), cells, grid),
+        incidents=severities(view.incidents, cells, grid),
+    )
     last: Piece = (_number(figures.tokens_per_s_last, columns.figure), "figure")
     if aside is not None and figures.tokens_per_s_last is None:
         last = (_number(aside.tokens_per_s, columns.figure), "usual")

@@ -1,12 +1,14 @@
-"""Plot: everything a chart shows, and its drawing as rows of cells: lines, a band, axes, marks, letters; pure."""
+"""Plot: everything a chart shows, and its drawing as rows of cells: lines, bands, incidents, axes, letters; pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 from textual.color import Color
 
+from tui.style.palette import BEGINNINGS, severity_color
+from tui.time.background import IncidentSpan
 from tui.widgets.charts.axis import LOG_RATIO, ValueAxis, value_axis, value_label
 from tui.widgets.charts.canvas import Canvas, Cell, Line
 from tui.widgets.charts.series import Point, Series, clean, column_of, runs, stairs, thin
@@ -18,6 +20,11 @@ LEAST_CONTRAST: Final = 3.0
 
 _FADINGS: Final = (0.2, 0.1)
 _BAND_SHADE: Final = 0.14
+_USUAL_SHADE: Final = 0.16
+_INCIDENT_SHADES: Final = {"info": 0.06, "warning": 0.1, "critical": 0.17}
+_INCIDENT_AXES: Final = {"info": "╌", "warning": "╍", "critical": "━"}
+"""How the axis is drawn below an incident, by how bad it was: its shade is never told by the colour alone."""
+
 _TAG_COLUMNS: Final = 4
 _NAMED_PLOT: Final = 64
 """Where so many columns are left for the plot, its lines carry their names beside their letters."""
@@ -40,7 +47,9 @@ class Plot:
 
     Instants are milliseconds since the epoch. The value axis ends at or above ``least_high``; with ``may_log``
     it is logarithmic where the medians of its series are more than ``log_from`` times apart. The instants ``marked_at``
-    get a mark on the time axis. ``band`` is shaded behind the lines: where the values of those lie that have none.
+    get a mark on the time axis. ``band`` is shaded behind the lines: where the values of those lie that have none;
+    ``usual`` in ``usual_color`` (``#rrggbb``): where those of one line usually do. The columns of ``incidents`` have a
+    ground of their own, and the axis below them is drawn otherwise.
     """
 
     title: str
@@ -53,6 +62,9 @@ class Plot:
     marked_at: tuple[int, ...] = ()
     log_from: float = LOG_RATIO
     band: tuple[Range, ...] = ()
+    usual: tuple[Range, ...] = ()
+    usual_color: str = ""
+    incidents: tuple[IncidentSpan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +103,7 @@ def drawing(plot: Plot, canvas: Canvas, width: int, height: int, background: str
     """
     points = {one.tag: clean(one.points, plot.since, plot.until) for one in plot.series}
     values = [[point.value for point in line if point.value is not None] for line in points.values()]
-    reach = [[one.low for one in plot.band], [one.high for one in plot.band]]
+    reach = [[getattr(one, end) for one in ranges] for ranges in (plot.band, plot.usual) for end in ("low", "high")]
     axis = value_axis([*values, *reach], plot.least_high, plot.may_log, plot.log_from)
     ticks = axis.ticks(max(2, min(6, (height - 3) // 2)))
     box = frame(plot, width, height, max(len(value_label(one)) for one in ticks))
@@ -99,13 +111,15 @@ def drawing(plot: Plot, canvas: Canvas, width: int, height: int, background: str
     if box is None or plot.until <= plot.since:
         return Drawing([title, *[_blank(width)] * (height - 1)][:height], None)
     rows = canvas.draw(_lines(plot, points, axis, box, background), box.columns, box.rows)
-    if plot.band:
-        _shade(rows, plot, axis, background)
+    taken = _shade(rows, plot, plot.usual, axis, usual_color(plot.usual_color, background), background, frozenset())
+    _shade(rows, plot, plot.band, axis, band_color(background), background, taken)
+    if plot.incidents:
+        _tint(rows, plot, background)
     _mark(rows, plot, points, axis)
     tags = _tags(plot, points, axis, box)
     left = _value_labels(ticks, axis, box)
     body = [left[row] + rows[row] + tags[row] for row in range(box.rows)]
-    return Drawing([title, *body, *_time_labels(plot, box, width)], box)
+    return Drawing([title, *body, *_time_labels(plot, box, width, background)], box)
 
 
 def _lines(
@@ -113,7 +127,7 @@ def _lines(
 ) -> Iterable[Line]:
     """The lines on the unit square, the selected one last: it lies on top."""
     chosen = any(one.selected for one in plot.series)
-    behind = band_color(background) if plot.band else background
+    behind = band_color(background) if plot.band or plot.usual else background
     for one in sorted(plot.series, key=lambda one: one.selected):
         color = one.color if one.selected or not chosen else faded(one.color, background, behind)
         if one.steps:
@@ -155,25 +169,77 @@ def band_color(background: str) -> str:
     return ground.blend(ground.get_contrast_text(1.0), _BAND_SHADE).hex.lower()
 
 
-def _shade(rows: list[list[Cell]], plot: Plot, axis: ValueAxis, background: str) -> None:
-    """The band behind the lines: its upper and lower edge to an eighth of a row where no line passes."""
-    grey, columns, high = band_color(background), len(rows[0]), len(rows)
+def usual_color(color: str, background: str) -> str:
+    """The ground of what is usual of a line of this colour."""
+    return Color.parse(background).blend(Color.parse(color), _USUAL_SHADE).hex.lower() if color else background
+
+
+def _shade(
+    rows: list[list[Cell]],
+    plot: Plot,
+    ranges: Iterable[Range],
+    axis: ValueAxis,
+    shade: str,
+    background: str,
+    taken: Set[tuple[int, int]],
+) -> set[tuple[int, int]]:
+    """A band behind the lines: its upper and lower edge to an eighth of a row where no line passes.
+
+    Returns its cells, by row and column; those that another has ``taken`` are left to it.
+    """
+    columns, high = len(rows[0]), len(rows)
     reach: dict[int, tuple[float, float]] = {}
-    for one in plot.band:
+    for one in ranges:
         low, top = axis.place(one.low) * high, axis.place(one.high) * high
         first = column_of(one.since, plot.since, plot.until, columns)
         for column in range(first, max(column_of(one.until, plot.since, plot.until, columns), first + 1)):
             held = reach.get(column, (low, top))
             reach[column] = min(held[0], low), max(held[1], top)
+    found = set()
     for column, (low, top) in reach.items():
         for row in range(int(low), min(int(top) + 1, high)):
+            place = high - 1 - row, column
+            if place in taken:
+                continue
+            found.add(place)
             above, below = min(top - row, 1.0), max(low - row, 0.0)  # in rows, from the foot of this one
-            char, color = rows[high - 1 - row][column]
+            char, color = rows[place[0]][column]
             if char != " ":
-                style = f"{color or 'default'} on {grey}" if above - below >= 0.5 else color
-                rows[high - 1 - row][column] = (char, style)
+                style = f"{color or 'default'} on {shade}" if above - below >= 0.5 else color
+                rows[place[0]][column] = (char, style)
             else:
-                rows[high - 1 - row][column] = _edge(above, below, grey, background)
+                rows[place[0]][column] = _edge(above, below, shade, background)
+    return found
+
+
+def _columns_of(span: IncidentSpan, plot: Plot, columns: int) -> range:
+    """The columns in which an incident lasted; none where it is not inside the plot."""
+    until = plot.until if span.until is None else span.until
+    if span.since > plot.until or until < plot.since:
+        return range(0)
+    first, last = (column_of(at, plot.since, plot.until, columns) for at in (span.since, until))
+    return range(first, last + 1)
+
+
+def incident_columns(plot: Plot, columns: int) -> dict[int, IncidentSpan]:
+    """The worst incident in each column that has one."""
+    ordered = sorted(plot.incidents, key=lambda one: one.severity == "critical")
+    return {column: one for one in ordered for column in _columns_of(one, plot, columns)}
+
+
+def _tint(rows: list[list[Cell]], plot: Plot, background: str) -> None:
+    """The ground of incidents: everything behind the lines is nearer to the colour of how bad they were."""
+    dark = Color.parse(background).brightness < 0.5
+    grounds: dict[tuple[str, str], str] = {}
+    for column, span in incident_columns(plot, len(rows[0])).items():
+        for row in rows:
+            char, style = row[column]
+            ink, _, ground = (style or "").partition("on ")
+            key = ground or background, span.severity
+            if key not in grounds:
+                color = Color.parse(severity_color(span.severity, dark=dark))
+                grounds[key] = Color.parse(key[0]).blend(color, _INCIDENT_SHADES[span.severity]).hex.lower()
+            row[column] = char, f"{ink.strip()} on {grounds[key]}".strip()
 
 
 def _edge(above: float, below: float, grey: str, background: str) -> Cell:
@@ -271,12 +337,18 @@ def _value_labels(ticks: Iterable[float], axis: ValueAxis, box: PlotFrame) -> li
     ]
 
 
-def _time_labels(plot: Plot, box: PlotFrame, width: int) -> list[list[Cell]]:
+def _time_labels(plot: Plot, box: PlotFrame, width: int, background: str) -> list[list[Cell]]:
     """The axis below the plot and the times below it, each under its tick and inside the box."""
     axis, times = time_rows(plot.since, plot.until, box.columns)
-    line = list(axis)
+    indent = " " * box.labels
+    line = _written(indent + "└" + axis, width)
+    dark, first = Color.parse(background).brightness < 0.5, box.labels + 1
+    spans = incident_columns(plot, box.columns) if plot.incidents else {}
+    for column, span in spans.items():
+        begins = spans.get(column - 1) is not span
+        char = BEGINNINGS[span.severity] if begins else _INCIDENT_AXES[span.severity]
+        line[first + column] = (char, severity_color(span.severity, dark=dark))
     for at in plot.marked_at:
         if plot.since <= at <= plot.until:
-            line[column_of(at, plot.since, plot.until, box.columns)] = CHANGE
-    indent = " " * box.labels
-    return [_written(indent + "└" + "".join(line), width), _written(f"{indent} {times}", width)]
+            line[first + column_of(at, plot.since, plot.until, box.columns)] = (CHANGE, None)
+    return [line, _written(f"{indent} {times}", width)]

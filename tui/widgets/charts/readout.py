@@ -8,6 +8,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from tui.style.format import DASH, number
+from tui.style.palette import BEGINNINGS
 from tui.widgets.charts.canvas import Cell
 from tui.widgets.charts.plot import Plot
 from tui.widgets.charts.series import Point, Series, clean, column_of
@@ -81,7 +82,7 @@ def readout(plot: Plot, at: int, columns: int, width: int) -> list[Cell]:
 
 
 def _values(plot: Plot, begin: float, end: float) -> Iterator[tuple[str, str | None]]:
-    """What each line says in a column, the selected one first, and then the band; with their styles."""
+    """What each line says in a column, the selected one first, then the bands and incidents; with their styles."""
     for one in sorted(plot.series, key=lambda one: not one.selected):
         value = value_at(one, clean(one.points, plot.since, plot.until), begin, end)
         failed = any(begin <= instant < end for instant in one.failed)
@@ -90,6 +91,12 @@ def _values(plot: Plot, begin: float, end: float) -> Iterator[tuple[str, str | N
     band = next((one for one in plot.band if one.since < end and one.until > begin), None)
     if band is not None:
         yield f"others {_said(band.low)}{DASH}{_said(band.high)}", None
+    usual = next((one for one in plot.usual if one.since < end and one.until > begin), None)
+    if usual is not None:
+        yield f"usual {_said(usual.low)}{DASH}{_said(usual.high)}", plot.usual_color or None
+    for span in plot.incidents:
+        if span.since < end and (span.until is None or span.until >= begin):
+            yield f"{BEGINNINGS[span.severity]} incident ({span.severity})", None
 
 
 def _said(value: float | None) -> str:

@@ -35,7 +35,7 @@ def board():
 
 def drawn(view, parts, board):
     """The lines of a row on its own scales, as text."""
-    return ["".join(piece for piece, _ in pieces) for pieces in row(view, parts, own_scales(view), board)]
+    return ["".join(piece for piece, _ in pieces) for pieces in row(view, parts, own_scales(view, board.grid), board)]
 
 
 def title(*given):
@@ -48,7 +48,7 @@ def test_every_row_and_the_head_are_as_wide_as_their_columns(board, width, lines
     parts = columns(width, 21, lines)
     for view in board.endpoints:
         assert [cell_len(one) for one in drawn(view, parts, board)] == [parts.width] * lines
-    for shared in (None, shared_scales(board.endpoints)):
+    for shared in (None, shared_scales(board.endpoints, board.grid)):
         assert cell_len(title(parts, shared)) == parts.width
 
 
@@ -131,7 +131,7 @@ def test_tall_rows_hold_state_age_model_and_figures_below_each_other(board):
 
 
 def test_the_head_names_what_is_drawn_and_the_scales_that_rows_share(board):
-    shared = shared_scales(board.endpoints)
+    shared = shared_scales(board.endpoints, board.grid)
     assert "TTFT ms  max" in title(columns(200, 21), None)
     assert "tokens/s  min" in title(columns(200, 21), None)
     assert "TTFT ms  max  25–2k" in title(columns(200, 21), shared)
@@ -159,7 +159,7 @@ def test_one_outlier_does_not_flatten_everybody():
     usual = [sample(endpoint=name, connection="warm", started_at=NOW - n * 60_000, ttft_ms=100.0) for n in range(60)]
     made.apply(fabric.frame([*usual, structs.replace(usual[0], started_at=NOW - 30_000, ttft_ms=20_000.0)]), NOW)
     board = made.dashboard(ViewOptions(Period(LENGTHS["1 h"])), 16, NOW)
-    scale = shared_scales(board.endpoints).ttft_ms
+    scale = shared_scales(board.endpoints, board.grid).ttft_ms
     assert (scale.low, scale.high) == (80.0, 400.0)
     assert "↑" in drawn(board.endpoints[0], columns(120, 21), board)[0]
 
@@ -211,7 +211,9 @@ def test_a_hit_is_shown_with_its_bucket_in_tall_rows(board):
 def test_another_tier_is_shown_in_words_or_with_a_mark_in_the_style_of_a_warning(board):
     usual = board.endpoints[0]
     view = replace(usual, facts=structs.replace(usual.facts, tier="fast"), other_tier="standard")
-    wide, narrow = (row(view, replace(columns(160, 21, 3), name=width), own_scales(view), board) for width in (40, 21))
+    wide, narrow = (
+        row(view, replace(columns(160, 21, 3), name=width), own_scales(view, board.grid), board) for width in (40, 21)
+    )
     assert ("cerebras/gpt-oss-120b  ", "name") in wide[0]
     assert any(piece.startswith("fast → standard") and style == "warning" for piece, style in wide[0])
     assert ("≠", "warning") in narrow[0]
@@ -223,7 +225,9 @@ def test_another_tier_is_shown_in_words_or_with_a_mark_in_the_style_of_a_warning
 def test_a_model_that_is_listed_no_more_is_said_in_words_or_with_a_mark(board):
     usual = board.endpoints[0]
     view = replace(usual, monitor=structs.replace(usual.monitor, unlisted=5), other_tier="standard")
-    wide, narrow = (row(view, replace(columns(160, 21, 3), name=width), own_scales(view), board) for width in (40, 21))
+    wide, narrow = (
+        row(view, replace(columns(160, 21, 3), name=width), own_scales(view, board.grid), board) for width in (40, 21)
+    )
     assert any(piece.startswith("not listed") and style == "warning" for piece, style in wide[0])
     assert ("∅", "warning") in narrow[0]
     assert "not listed" in "".join(piece for piece, _ in narrow[2])
@@ -341,7 +345,7 @@ def test_a_sample_in_no_figure_is_shown_marked_and_dimmed_where_there_is_no_othe
     shown = replace(
         view, figures=Figures(covered=(True,), measured=0, left_out=LeftOut(227.0, 41.0, "cold", view.last_at or 0))
     )
-    pieces, *below = row(shown, parts, own_scales(shown), board)
+    pieces, *below = row(shown, parts, own_scales(shown, board.grid), board)
     (style,) = {style for text, style in pieces if words in text}
     assert style == "usual"
     assert [style for text, style in pieces if text.strip() == "41"] == ["usual"]

@@ -9,10 +9,12 @@ import pytest
 from textual.app import App
 from textual.events import MouseMove
 
+from tui.style.palette import BEGINNINGS
+from tui.time.background import IncidentSpan
 from tui.widgets.charts.braille_canvas import BrailleCanvas
 from tui.widgets.charts.chart import Chart
 from tui.widgets.charts.load_canvas import load_canvas
-from tui.widgets.charts.plot import Plot, Range, band_color, faded
+from tui.widgets.charts.plot import Plot, Range, band_color, faded, usual_color
 from tui.widgets.charts.plot import drawing as drawing_of
 from tui.widgets.charts.plotext_canvas import PlotextCanvas
 from tui.widgets.charts.series import Point, Series
@@ -20,6 +22,7 @@ from tui.widgets.charts.series import Point, Series
 MINUTE = 60_000
 SINCE = 1_789_948_800_000
 UNTIL = SINCE + 60 * MINUTE
+HOUR = 60 * MINUTE
 
 
 @pytest.fixture(scope="module", params=[PlotextCanvas, BrailleCanvas])
@@ -130,6 +133,34 @@ def test_a_band_is_grey_behind_the_lines_and_its_edges_are_fine(canvas):
     assert first[6][0] == " "
     assert first[6][1] is None
     assert all("on" not in (row[40][1] or "") for row in rows)
+
+
+def test_what_is_usual_is_tinted_and_the_others_band_stays_beside_it(canvas):
+    usual, band = (Range(SINCE, SINCE + HOUR, 60.0, 80.0),), (Range(SINCE, SINCE + HOUR, 20.0, 80.0),)
+    drawn = plot(series([30.0] * 60), band=band, usual=usual, usual_color="#56b4e9", least_high=100.0)
+    rows = [row[10] for row in drawing(drawn, canvas, 60, 13, "#101010")[1:11]]
+    tint, grey = usual_color("#56b4e9", "#101010"), band_color("#101010")
+    assert [style for _, style in rows[2:6]] == [f"on {tint}", f"on {tint}", f"on {grey}", f"on {grey}"]
+
+
+@pytest.mark.parametrize(("severity", "line"), [("warning", "╍"), ("critical", "━")])
+def test_an_incident_shades_its_columns_and_its_axis_tells_how_bad_it_was(canvas, severity, line):
+    span = IncidentSpan(SINCE + 30 * MINUTE, None, severity)
+    band = (Range(SINCE, SINCE + HOUR, 20.0, 40.0),)
+    rows = drawing(plot(series([50.0] * 60), band=band, incidents=(span,)), canvas, 60, 13, "#101010")
+    axis = "".join(char for char, _ in rows[-2])
+    assert BEGINNINGS[severity] + 5 * line in axis
+    begin = axis.index(BEGINNINGS[severity])
+    assert {"on" in (row[begin + 1][1] or "") for row in rows[1:-2]} == {True}, "from the top to the foot, to now"
+    assert len({(row[begin + 1][1] or "").rpartition("on ")[2] for row in rows[1:-2]}) == 2, "the band stays in it"
+    assert " on " not in rows[1][begin - 1][1]
+
+
+def test_an_incident_outside_of_the_plot_is_not_drawn(canvas):
+    span = IncidentSpan(SINCE - HOUR, SINCE - 1, "critical")
+    lines = plot(series([50.0] * 60))
+    drawn = drawing(replace(lines, incidents=(span,)), canvas, 60, 13, "#101010")
+    assert drawn == drawing(lines, canvas, 60, 13, "#101010")
 
 
 def test_lines_carry_their_names_where_a_chart_is_wide_and_letters_where_it_is_not(canvas):
