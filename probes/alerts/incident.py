@@ -18,7 +18,8 @@ Happening = Literal[
 ]  # fmt: skip
 """What can happen in an incident."""
 
-ENDED: Final = "resolved"
+Due = Literal["open", "escalate", "resolve"]
+"""What somebody is told of an incident."""
 
 
 class Cause(Struct, frozen=True):
@@ -54,13 +55,21 @@ class Member(Struct, frozen=True, kw_only=True, omit_defaults=True):
     samples: tuple[str, ...] = ()
 
 
+class Told(Struct, frozen=True):
+    """That a message of this kind was made at ``at`` (ms since the epoch)."""
+
+    what: Due
+    at: int
+
+
 class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One incident, as it is now; instants are milliseconds since the epoch.
 
     ``state`` is the worst that a member is in now, ``worst`` the worst that one ever was in. ``first_failure_at`` is
     when the first sample began that speaks for it, ``opened_at`` when it was known. ``evidence`` says in words why this
     is the cause. ``key`` is equal for incidents of one cause and kind of trouble, for services that deduplicate.
-    ``acknowledged_at`` and ``silenced_until`` are a person's doing.
+    ``told`` are the last messages made of it, the newest last. ``acknowledged_at`` and ``silenced_until`` are a
+    person's doing.
     """
 
     id: str
@@ -76,6 +85,7 @@ class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reopened: int = 0
     members: tuple[Member, ...] = ()
     evidence: tuple[str, ...] = ()
+    told: tuple[Told, ...] = ()
     acknowledged_at: int | None = None
     acknowledged_by: str | None = None
     silenced_until: int | None = None
@@ -96,6 +106,14 @@ class IncidentEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     endpoint: str | None = None
     vantage: str | None = None
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """What became of an incident: how it is now, what happened in it, and the message that is due, if any."""
+
+    incident: Incident
+    events: tuple[IncidentEvent, ...] = ()
+    due: Due | None = None
 
 
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32

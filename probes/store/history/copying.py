@@ -17,21 +17,26 @@ from probes.store.read.snapshot import Row, Snapshot
 from probes.store.statements import insert_rows, replacing, run
 from probes.store.tables import (
     ANSWER,
+    BASELINE,
     CERTIFICATE,
     ENDPOINT,
     HEAT,
+    INCIDENT,
+    INCIDENT_EVENT,
     LANE,
     MODEL_EVENT,
     MODEL_LIST,
     RACE,
     ROLLUP,
     SAMPLE,
+    SILENCE,
     SKETCH,
+    STATUS_POST,
     UNROLLED,
 )
 from probes.store.translate import translated
 from probes.store.write.database import PATIENT, open_store
-from probes.store.write.pruning import PruneProgress, store_progress
+from probes.store.write.pruning import OLD_ALERTS, PruneProgress, store_progress
 from probes.store.write.recorder_lock import RecorderLock
 
 Progress = Callable[[int, int], None]
@@ -40,11 +45,11 @@ Progress = Callable[[int, int], None]
 AT_ONCE: Final = 1_000
 """Rows in one transaction."""
 
-GROWING: Final = (ENDPOINT, SAMPLE, RACE, HEAT, LANE, CERTIFICATE, MODEL_EVENT)
+GROWING: Final = (ENDPOINT, SAMPLE, RACE, HEAT, LANE, CERTIFICATE, MODEL_EVENT, INCIDENT_EVENT)
 """Tables whose rows never change: what is new has a greater id. In an order in which each row finds what it names."""
 
-CHANGING: Final = (ANSWER, ROLLUP, SKETCH, UNROLLED, MODEL_LIST)
-"""Tables whose rows change: each run takes all of them."""
+CHANGING: Final = (ANSWER, ROLLUP, SKETCH, UNROLLED, MODEL_LIST, INCIDENT, SILENCE, BASELINE, STATUS_POST)
+"""Tables whose rows change: each run takes all of them. What waits to be sent stays: it would be sent twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +166,7 @@ def _finish(engine: Engine, store: Snapshot, name: str) -> None:
             forget(connection, name, table.name)
         note(connection, name, COPY, [True, store.one("SELECT max(started_at) FROM sample")[0] or 0])
         if connection.dialect.name == "postgresql":
-            for table in GROWING:
+            for table in (*GROWING, SILENCE):
                 counter = f"pg_get_serial_sequence('{table.name}', 'id')"
                 run(connection, f"SELECT setval({counter}, max(id)) FROM {table.name} HAVING max(id) IS NOT NULL")
 
@@ -188,4 +193,6 @@ def _kept(store: Snapshot, table: Table) -> str:
     if table in (ROLLUP, SKETCH):
         tiers = ("minute", "hour", "day", "month")
         return " OR ".join(f"(tier = '{tier}' AND start >= {until.get(tier, 0)})" for tier in tiers)
+    if table.name in OLD_ALERTS:
+        return f"NOT ({OLD_ALERTS[table.name].replace('?', str(until.get('day', 0)))})"
     return "TRUE"

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine
 from probes.sample import Sample
 from probes.stats.rollup import TIERS, Rollup, RollupKey, Tier, bucket_of, roll_up
 from probes.store.arrivals import BATCH, COPY, MERGE, arrived, note, own_name, sources
+from probes.store.history.alerts import merge_alerts
 from probes.store.history.checksum import canonical
 from probes.store.history.duplicates import has_race, held, key_of
 from probes.store.history.rebuild import settle
@@ -145,6 +146,7 @@ class _Merge:
             self._answers(connection, ids)
             self._certificates(connection)
             self._models(connection)
+            merge_alerts(connection, self._store)
             self._end(connection)
         return Merged(samples, twice, old, races, missed)
 

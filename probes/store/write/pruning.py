@@ -37,6 +37,18 @@ CROSS JOIN rollup
 WHERE rollup.tier = ? AND rollup.endpoint_id = endpoint.id AND rollup.connection = kind.connection AND rollup.start < ?
 LIMIT ?
 """
+OLD_ALERTS: Final = {
+    "incident_event": "incident_id IN (SELECT id FROM incident WHERE resolved_at < ?)",
+    "incident": "resolved_at IS NOT NULL AND resolved_at < ?",
+    "silence": "until < ?",
+    "status_post": "at < ?",
+}
+"""The conditions of rows of alerts that are pruned with the days before an instant, in the order they are deleted."""
+
+SENT_MS: Final = 30 * 24 * 3_600_000
+"""Messages that were sent, or given up, are kept for so many ms."""
+
+_SENT: Final = "DELETE FROM outbox WHERE ended_at < ?"
 _SAME_BUCKET: Final = "tier = :tier AND endpoint_id = :endpoint_id AND connection = :connection AND start = :start"
 _REMEMBER: Final = """
 INSERT INTO pruned (what, next_at, until) VALUES (:what, :next_at, :until)
@@ -84,9 +96,13 @@ def prune_some(connection: Connection, retention: Retention, now_ms: int) -> boo
         else:
             until = bound
             next_at = bound if _prune_rollups(connection, what, bound) < STEP else known[what].next_at
+            if what == "day":
+                for table, old in OLD_ALERTS.items():
+                    run(connection, f"DELETE FROM {table} WHERE {old}", (bound,))
         store_progress(connection, what, PruneProgress(next_at, until))
         if next_at < bound:
             return True
+    run(connection, _SENT, (now_ms - SENT_MS,))
     return False
 
 

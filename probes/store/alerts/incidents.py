@@ -1,0 +1,181 @@
+"""Incidents in the store: the engine's changes, what people do to them, and both read back."""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+import logging
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.json import Decoder
+from msgspec.structs import replace
+
+from probes import typed_json
+from probes.alerts.incident import Change, Incident, IncidentEvent
+from probes.store.alerts.outbox import QueuedMessage, queue
+from probes.store.alerts.silences import until_words
+from probes.store.alerts.transaction import transaction
+from probes.store.read.reader import StoreReader
+from probes.store.read.source import placeholders
+from probes.text import line
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+log = logging.getLogger(__name__)
+
+_PEOPLES: Final = ("acknowledged_at", "acknowledged_by", "silenced_until", "note")
+_READ: Final = f"text, {', '.join(_PEOPLES)}"
+_WITHIN: Final = "(resolved_at IS NULL OR resolved_at >= ?) AND opened_at < ?"
+_EVENT_COLUMNS: Final = ("incident_id", "at", "what", "text", "endpoint", "vantage")
+_EVENTS: Final = f"SELECT {', '.join(_EVENT_COLUMNS)} FROM incident_event WHERE incident_id = ? ORDER BY at, id"
+_SAME_EVENT: Final = """
+SELECT endpoint, vantage FROM incident_event WHERE incident_id = ? AND at = ? AND what = ? AND text = ?
+"""
+_INCIDENT: Final = Decoder(Incident)
+_ENDLESS: Final = 1 << 62
+
+
+class AlertStore:
+    """The incidents of the store at ``url``, written. Its methods may wait: call them in a thread.
+
+    All raise StoreProblem. The engine writes what it judged, people write their own columns: neither undoes the other.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def keep(self, changes: Sequence[Change], messages: Sequence[QueuedMessage] = ()) -> None:
+        """Store incidents as they are now, what happened in them and the messages to send, all or nothing.
+
+        What is stored already is not stored again: it may be called anew where it is not known whether it succeeded.
+        """
+        with transaction(self._url) as connection:
+            _keep(connection, changes, messages)
+
+    def acknowledge(self, incident: str, at: int, by: str) -> bool:
+        """Note that somebody looks after an incident (``at`` in ms since the epoch); whether there is such a one."""
+        who = line(by, 60)
+        event = IncidentEvent(incident=incident, at=at, what="acknowledged", text=f"acknowledged by {who}")
+        return self._people(event, {"acknowledged_at": at, "acknowledged_by": who})
+
+    def take_back_acknowledgement(self, incident: str, at: int, by: str) -> bool:
+        """Note that nobody looks after an incident after all; whether there is such a one."""
+        text = f"acknowledgement taken back by {line(by, 60)}"
+        event = IncidentEvent(incident=incident, at=at, what="acknowledged", text=text)
+        return self._people(event, {"acknowledged_at": None, "acknowledged_by": None})
+
+    def silence(self, incident: str, until: int | None, at: int, by: str) -> bool:
+        """Have nobody told of an incident until an instant (ms since the epoch), or (None) again."""
+        text = f"silenced until {until_words(until)} by" if until is not None else "silence ended by"
+        event = IncidentEvent(incident=incident, at=at, what="silenced", text=f"{text} {line(by, 60)}")
+        return self._people(event, {"silenced_until": until})
+
+    def note(self, incident: str, text: str, at: int, by: str) -> bool:
+        """Add somebody's note to an incident; whether there is such a one."""
+        said = line(text, 1_000)
+        event = IncidentEvent(incident=incident, at=at, what="note", text=f"{line(by, 60)}: {said}")
+        return self._people(event, {"note": said})
+
+    def happened(self, events: Sequence[IncidentEvent]) -> None:
+        """Add what happened around incidents: that a message was sent, that a status page says something."""
+        with transaction(self._url) as connection:
+            for one in events:
+                _add_event(connection, one)
+
+    def _people(self, event: IncidentEvent, columns: dict[str, Any]) -> bool:
+        """Write people's columns of an incident and the event that says so; whether there is such an incident."""
+        from probes.store.statements import run
+
+        sql = f"UPDATE incident SET {', '.join(f'{name} = :{name}' for name in columns)} WHERE id = :id"
+        with transaction(self._url) as connection:
+            found = run(connection, sql, {**columns, "id": event.incident}).rowcount > 0
+            if found:
+                _add_event(connection, event)
+        return found
+
+
+def read_incidents(
+    reader: StoreReader,
+    since_ms: int = 0,
+    until_ms: int | None = None,
+    *,
+    open_only: bool = False,
+    limit: int | None = None,
+) -> list[Incident]:
+    """The incidents that were open at some instant from ``since_ms`` until before ``until_ms``, the newest first.
+
+    Up to ``limit``. One that cannot be read is logged and left out. None in a store of an older version.
+    Raises StoreProblem.
+    """
+    if not reader.has("incident"):
+        return []
+    where = f"{_WITHIN} AND resolved_at IS NULL" if open_only else _WITHIN
+    sql = f"SELECT {_READ} FROM incident WHERE {where} ORDER BY opened_at DESC, id DESC LIMIT ?"
+    rows = reader.few(sql, (since_ms, _ENDLESS if until_ms is None else until_ms, limit or _ENDLESS))
+    return [one for one in map(_incident_of, rows) if one is not None]
+
+
+def read_incident(reader: StoreReader, incident: str) -> Incident | None:
+    """The incident of that id, None where there is none. Raises StoreProblem."""
+    rows = reader.few(f"SELECT {_READ} FROM incident WHERE id = ?", (incident,)) if reader.has("incident") else []
+    return _incident_of(rows[0]) if rows else None
+
+
+def read_events(reader: StoreReader, incident: str) -> list[IncidentEvent]:
+    """What happened in an incident, oldest first. Raises StoreProblem."""
+    rows = reader.few(_EVENTS, (incident,)) if reader.has("incident_event") else []
+    return [
+        IncidentEvent(incident=id_, at=at, what=what, text=text, endpoint=endpoint, vantage=vantage)
+        for id_, at, what, text, endpoint, vantage in rows
+    ]
+
+
+def read_kept(url: str, since_ms: int) -> list[Incident]:
+    """The incidents a keeper begins with: those that are open, and those resolved since, the newest first.
+
+    Raises StoreProblem.
+    """
+    with closing(StoreReader(url)) as reader:
+        return read_incidents(reader, since_ms)
+
+
+def people_columns(reader: StoreReader, incidents: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What people did to these incidents, by id: the fields of `Incident` that are theirs. Raises StoreProblem."""
+    if not incidents or not reader.has("incident"):
+        return {}
+    sql = f"SELECT id, {', '.join(_PEOPLES)} FROM incident WHERE id IN ({placeholders(len(incidents))})"
+    return {id_: dict(zip(_PEOPLES, values, strict=True)) for id_, *values in reader.few(sql, tuple(incidents))}
+
+
+def _keep(connection: "Connection", changes: Sequence[Change], messages: Sequence[QueuedMessage]) -> None:
+    from probes.store.statements import replacing, run
+
+    put = replacing("incident", ("id", "opened_at", "resolved_at", "text"), ("id",))
+    for one in (change.incident for change in changes):
+        text = typed_json.encode(one).decode()
+        run(connection, put, {"id": one.id, "opened_at": one.opened_at, "resolved_at": one.resolved_at, "text": text})
+    for change in changes:
+        for event in change.events:
+            _add_event(connection, event)
+    queue(connection, messages)
+
+
+def _add_event(connection: "Connection", event: IncidentEvent) -> None:
+    """Store an event that is not stored yet."""
+    from probes.store.statements import inserting, run
+
+    here = run(connection, _SAME_EVENT, (event.incident, event.at, event.what, event.text)).fetchall()
+    if (event.endpoint, event.vantage) not in map(tuple, here):
+        values = (event.incident, event.at, event.what, event.text, event.endpoint, event.vantage)
+        run(connection, inserting("incident_event", _EVENT_COLUMNS), dict(zip(_EVENT_COLUMNS, values, strict=True)))
+
+
+def _incident_of(row: tuple[Any, ...]) -> Incident | None:
+    """The incident of a row, with what people wrote; None where it is of a newer inftop."""
+    text, *peoples = row
+    try:
+        found = typed_json.decode(text, _INCIDENT)
+    except ValueError as error:
+        log.warning("an incident cannot be read: %s", line(str(error)))
+        return None
+    return replace(found, **dict(zip(_PEOPLES, peoples, strict=True)))

@@ -1,0 +1,25 @@
+"""One transaction that writes into a store, over a connection of its own."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+@contextmanager
+def transaction(url: str) -> Iterator["Connection"]:
+    """A transaction in the store at ``url``, ended with the block. May wait for other writers: use it in a thread.
+
+    Raises StoreProblem; nothing of it is stored then.
+    """
+    from probes.store.translate import translated  # a screen mostly reads, and starts sooner without
+    from probes.store.write.database import PATIENT, open_store
+
+    engine = open_store(url, PATIENT)
+    try:
+        with translated(), engine.begin() as connection:
+            yield connection
+    finally:
+        engine.dispose()
