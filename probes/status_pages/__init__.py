@@ -1,0 +1,1 @@
+"""Providers' public status pages: what is posted on them, asked for without any key."""
