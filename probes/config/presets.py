@@ -41,8 +41,9 @@ class Preset:
     ``base_url``, with its query; None where it has none. ``key_path`` is where a GET is answered only to a good key, of
     a provider that gives its list to anybody. ``upstreams_path`` is where it tells which upstreams serve a model, and
     how, with ``{model}`` for the model. ``url_variables``, ``host_variable`` and ``client_adds_path`` say how its own
-    clients are told another base URL (`probes.config.base_url_variables`). ``reasoning_text``: one of
-    `REASONING_TEXTS`. What follows are words for people; None where nothing is known.
+    clients are told another base URL (`probes.config.base_url_variables`). ``status_page`` is its status page, where it
+    has one that `probes.status_pages` can read. ``reasoning_text``: one of `REASONING_TEXTS`. What follows are words
+    for people; None where nothing is known.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Preset:
     url_variables: tuple[str, ...] = ()
     host_variable: str | None = None
     client_adds_path: bool = False
+    status_page: str | None = None
     reasoning_text: str = "varies"
     reasoning_note: str | None = None
     server_times: str | None = None
@@ -141,6 +143,7 @@ def _preset(name: str, table: Table) -> Preset:
         url_variables=table.read("url_variables", _key_names, ()),
         host_variable=table.read("host_variable", checks.key_name, None),
         client_adds_path=table.read("client_adds_path", checks.flag, False),
+        status_page=table.read("status_page", checks.base_url, None),
         owned=table.table("owned").read_all(checks.json_value),
         reasoning_text=reasoning_text,
         reasoning_note=table.read("reasoning_note", checks.text, None),

@@ -31,10 +31,23 @@ def markdown() -> str:
         + "".join(f"| {' | '.join(row)} |\n" for row in rows)
         + "\n## Worth knowing\n\n"
         + "".join(f"- **{one.title}**: {one.note}\n" for one in known if one.note)
+        + "\n## Status pages\n\n"
+        "Asked for posts every five minutes where `status_pages = true` under `[alerts]` ([alerts](alerts.md)). They were "
+        "read of in public code, and not asked by us:\n\n"
+        + "".join(f"- <{page}>: {', '.join(names)}\n" for page, names in _status_pages().items())
         + "\n## Models without an API\n\n"
         "People call them fast, and there is nothing to probe; what comes nearest:\n\n"
         + "".join(f"- **{one.name}**: {one.where}. Nearest: {one.nearest}. (Source: {one.source})\n" for one in NO_API)
     )
+
+
+def _status_pages() -> dict[str, list[str]]:
+    """Every status page, with the presets whose page it is."""
+    pages: dict[str, list[str]] = {}
+    for one in presets().values():
+        if one.status_page is not None:
+            pages.setdefault(one.status_page, []).append(f"`{one.name}`")
+    return pages
 
 
 def _cells(one: Preset) -> tuple[str, ...]:
