@@ -25,11 +25,13 @@ from probes.engine.engine import Engine
 from probes.engine.key_finder import KeyFinder
 from probes.engine.model_watch import ModelWatch
 from probes.engine.race.lanes import as_lane
+from probes.engine.status_watch import StatusWatch
 from probes.feed.messages import EndpointFacts, Hello
 from probes.figures.buffering import ANSWERS
 from probes.route import ignored_notes
 from probes.sample import Sample
 from probes.simulator.child import simulator_process
+from probes.store.alerts.status_posts import StatusPosts
 from probes.store.holder import StoreHeld
 from probes.store.location import default_url, is_postgres, path_of
 from probes.store.models import ModelHistory
@@ -153,7 +155,7 @@ async def open_engine(
     async with holding if watching else contextlib.nullcontext() as claim:
         ledger, recent = await asyncio.to_thread(read_history, plan)
         writer = _writer(plan, claim, on_lost) if watching else None
-        model_watch = None
+        tasks: list[asyncio.Task[None]] = []
         try:
             engine = Engine(
                 plan.endpoints if watching else (),
@@ -167,11 +169,14 @@ async def open_engine(
             )
             if watching and plan.models_every is not None:
                 watch = _model_watch(engine, plan, plan.models_every, tls)
-                model_watch = asyncio.create_task(watch.run(), name="lists of models")
+                tasks.append(asyncio.create_task(watch.run(), name="lists of models"))
+            if watching and plan.config is not None:
+                pages = _status_watch(engine, plan, plan.config, tls)
+                tasks.append(asyncio.create_task(pages.run(), name="status pages"))
             yield engine
         finally:
-            if model_watch is not None:
-                model_watch.cancel()
+            for task in tasks:
+                task.cancel()
             if writer is not None:
                 await writer.close(DRAIN_S)
 
@@ -194,6 +199,16 @@ def _model_watch(engine: Engine, plan: Plan, every_s: float, tls: ssl.SSLContext
     history = ModelHistory(plan.store_url, plan.vantage)
     return ModelWatch(
         lambda: engine.monitors.values(), history, engine.find_credentials, every_s=every_s, online=online, tls=tls
+    )
+
+
+def _status_watch(engine: Engine, plan: Plan, config: Config, tls: ssl.SSLContext | None) -> StatusWatch:
+    """What asks for the status pages of the providers that the engine watches."""
+    return StatusWatch(
+        lambda: [one.endpoint for one in engine.monitors.values()],
+        StatusPosts(plan.store_url),
+        wanted=lambda: config.alerts.status_pages,
+        tls=tls,
     )
 
 

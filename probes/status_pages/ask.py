@@ -6,7 +6,7 @@ A redirect is followed only over https to a host with a public name, or on the s
 import asyncio
 import ipaddress
 from http import HTTPStatus
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from probes.config_error import ConfigError
@@ -102,7 +102,7 @@ async def _get(url: str, contexts: TlsContexts, route: Route) -> bytes:
             url = _target(url, response.headers.get("location", ""))
         finally:
             transport.drop()
-    _refuse(f"more than {MOST_REDIRECTS} redirects")
+    raise _NoAnswerError(f"more than {MOST_REDIRECTS} redirects")
 
 
 async def _body(response: Response) -> bytes:
@@ -110,7 +110,7 @@ async def _body(response: Response) -> bytes:
     if response.status != HTTPStatus.OK:
         raise _NoAnswerError(f"HTTP {response.status}", elsewhere=response.status in _NOT_THERE)
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        _refuse("compressed though it was not to be")
+        raise _NoAnswerError("compressed though it was not to be")
     body = bytearray()
 
     def keep(_: Stamp, data: bytes) -> bool:
@@ -128,10 +128,10 @@ def _target(url: str, location: str) -> str:
         same = (before.scheme, before.hostname, before.port) == (after.scheme, after.hostname, after.port)
         public = after.scheme == "https" and after.port in (None, 443) and _is_public_name(after.hostname or "")
     except ValueError:
-        _refuse("a redirect to no address")
+        raise _NoAnswerError("a redirect to no address") from None
     if location and (same or public) and after.username is None:
         return SplitResult(after.scheme, after.netloc, after.path, after.query, "").geturl()
-    _refuse(f"a redirect that is not followed, to {line(location, 80) or 'nowhere'}")
+    raise _NoAnswerError(f"a redirect that is not followed, to {line(location, 80) or 'nowhere'}")
 
 
 def _is_public_name(host: str) -> bool:
@@ -142,7 +142,3 @@ def _is_public_name(host: str) -> bool:
         last = host.rstrip(".").rpartition(".")[2]
         return "." in host.rstrip(".") and not last.isdigit() and last not in {"local", "localhost", "internal", "lan"}
     return False
-
-
-def _refuse(why: str) -> NoReturn:
-    raise _NoAnswerError(why)

@@ -34,7 +34,7 @@ _IMPACTS: Final = {
 _PLANNED: Final = ("in_progress_maintenances", "scheduled_maintenances")
 
 
-class NotAPage(ValueError):
+class NotAPage(ValueError):  # noqa: N818  # reads as what it says
     """A body that is no status page's; its text says why."""
 
 
