@@ -32,8 +32,8 @@ def markdown() -> str:
         + "\n## Worth knowing\n\n"
         + "".join(f"- **{one.title}**: {one.note}\n" for one in known if one.note)
         + "\n## Status pages\n\n"
-        "Asked for posts every five minutes where `status_pages = true` under `[alerts]` ([alerts](alerts.md)). They were "
-        "read of in public code, and not asked by us:\n\n"
+        "Asked for posts every five minutes where `status_pages = true` under `[alerts]` ([alerts](alerts.md)). Their "
+        "addresses were read in public code, and not asked by us:\n\n"
         + "".join(f"- <{page}>: {', '.join(names)}\n" for page, names in _status_pages().items())
         + "\n## Models without an API\n\n"
         "People call them fast, and there is nothing to probe; what comes nearest:\n\n"
