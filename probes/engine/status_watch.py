@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 class Posts(Protocol):
     """Where posts are kept; it may wait, and raises StoreProblem."""
 
-    def keep(self, posts: Sequence[Post], providers: Sequence[str], now: int) -> int:
+    def keep(self, posts: Sequence[Post], providers: Sequence[str], now: int) -> None:
         """Store a page's posts and note them in incidents."""
 
 

@@ -22,7 +22,6 @@ class Posts:
         if self.problem:
             raise self.problem
         self.kept.append(([one.id for one in posts], providers, now))
-        return 0
 
 
 def of(provider, **options):
