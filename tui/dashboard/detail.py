@@ -58,7 +58,7 @@ def title(
     text.append(f"  {stamp(sample.started_at, at)}")
     if view.state == "limited" and view.hit_by:
         text.append(f"  limited: {line(view.hit_by)}", style="bold")
-    if view.state in ("spoilt", "stale"):
+    if view.state in ("spoilt", "stale") or view.ratio is not None:
         text.append(f"  {view.why}", style="bold")
     if (gone_at := view.monitor.unlisted_since) is not None:
         text.append(f"  not listed by {facts.provider} since {stamp(gone_at, at)}", style="bold")

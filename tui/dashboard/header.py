@@ -1,19 +1,22 @@
 """HeaderLine: the dashboard's top line: window, endpoints by state, filter, and what the engine is doing."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from textual.content import Content
 
+from probes.alerts.incident import Incident
 from probes.text import line
 from tui.state.view import Dashboard
 from tui.state.view_options import ViewOptions
 from tui.style.format import clock, since, span, until
-from tui.style.palette import LOOKS, State
+from tui.style.palette import INCIDENT, LOOKS, State
 from tui.time.period import dates
 from tui.widgets.one_line import LinePart, OneLine
 
 ORDER: Final[tuple[State, ...]] = (
-    "ok", "slow", "limited", "failing", "stale", "spoilt", "budget", "skipped", "waiting", "no key", "paused",
+    "ok", "slow", "limited", "silent", "failing", "down", "stale", "spoilt", "budget", "skipped", "waiting",
+    "no key", "paused",
 )  # fmt: skip
 """The order in which the numbers of endpoints by state are written."""
 
@@ -50,6 +53,7 @@ def _left(board: Dashboard, options: ViewOptions) -> list[LinePart]:
     count = of_all if shown == board.total else f"{shown} of {of_all}"
     parts = [
         LinePart(Content.styled("inftop", "bold $primary"), 1),
+        *([LinePart(badge(board.incidents), 0)] if board.incidents else []),
         LinePart(Content.assemble(("window ", "$text-muted"), (options.period.words, "bold")), 2),
         LinePart(Content(count), 5 if shown == board.total else 2),
     ]
@@ -69,6 +73,20 @@ def _left(board: Dashboard, options: ViewOptions) -> list[LinePart]:
     if options.query:
         parts.append(LinePart(Content.styled(f"/{options.query}", "bold $accent"), 2))
     return parts
+
+
+def badge(incidents: Sequence[Incident]) -> Content:
+    """``▲ 2 incidents``, in the colour of the worst that nobody has seen; dim where all are acknowledged.
+
+    A click on it opens the page of incidents.
+    """
+    unseen = [one for one in incidents if one.acknowledged_at is None]
+    critical = any(one.severity == "critical" for one in unseen)
+    look = "bold $error" if critical else "bold $warning" if unseen else "$text-muted"
+    words = f"{INCIDENT} {len(incidents)} incident{'' if len(incidents) == 1 else 's'}"
+    seen = len(incidents) - len(unseen)
+    after = " acknowledged" if not unseen else f", {seen} acknowledged" if seen else ""
+    return Content.from_markup(f"[@click=screen.incidents][{look}]{words}[/]{after}[/]")
 
 
 def _right(board: Dashboard, now: int) -> list[LinePart]:

@@ -5,8 +5,9 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
+from tui.state.judged import state_words
 from tui.state.view import Dashboard, EndpointView
-from tui.style.format import minute, number, span
+from tui.style.format import minute, number
 from tui.style.palette import LOOKS, STATES, Piece, State
 from tui.widgets.big_text import big_height, big_rows, big_width
 from tui.widgets.plate import Row, Sheet
@@ -154,11 +155,9 @@ def _block(view: EndpointView, at: int, width: int, scale: int) -> list[Row]:
 
 def _words(view: EndpointView, at: int) -> str:
     """The state and how long it has been so; of an endpoint that is well, its usual TTFT."""
-    if view.since is not None:
-        return f"{view.state} {span(at - view.since)}"
     if view.state == CALM and view.figures.ttft_p50_ms is not None:
         return f"{number(view.figures.ttft_p50_ms)} ms"
-    return view.state
+    return state_words(view, at)
 
 
 def _list(views: Sequence[EndpointView], at: int, width: int) -> list[Row]:

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 
+from probes.alerts.incident import Incident
+from probes.alerts.state import Judgement
+from probes.alerts.state import State as JudgedState
 from probes.certificate import Certificate
 from probes.diagnosis.attribution import Attribution, LastProbe, attribute, worst
 from probes.diagnosis.reachability import ReachabilityCheck
@@ -28,12 +31,13 @@ from tui.state.endpoint_state import EndpointState, Recent
 from tui.state.figures import window_start
 from tui.state.health import state
 from tui.state.history import SPAN_MS, LoadedHistory
+from tui.state.judged import SHOWN, worst_by_endpoint
 from tui.state.ranking import compared
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import no_longer_listed, other_tier, tier_of
 from tui.state.view import Dashboard, EndpointView, EngineLink, Takeover
 from tui.state.view_options import ViewOptions, arranged
-from tui.style.palette import Phase
+from tui.style.palette import BROKEN, Phase
 from tui.time.time_grid import TimeGrid, drawn_length
 
 if TYPE_CHECKING:  # the first picture needs no rollups
@@ -74,6 +78,7 @@ class FleetState:
         self.engine: EngineStatus | None = None
         self.configuration: ConfigurationStatus | None = None
         self.alerts: AlertStatus | None = None
+        self._judged: dict[str, Judgement] = {}
         self._configured: tuple[EndpointFacts, ...] = ()
         self._recorded: tuple[EndpointFacts, ...] = ()
         self._gone: dict[str, EndpointState] = {}
@@ -99,7 +104,7 @@ class FleetState:
         elif isinstance(message, RecorderJoined):
             joined = replace(self.link, phase="attached", since=now, holder=message.holder, followed=message.holder)
             self.link = replace(joined, takeover=None, retry_at=None)
-            self.alerts = None
+            self.alerts, self._judged = None, {}
         elif isinstance(message, RecorderAbsent):
             self.link = replace(self.link, phase="unrecorded", since=message.since or 0, holder=None, retry_at=None)
         elif isinstance(message, SourceLost):
@@ -162,7 +167,8 @@ class FleetState:
     def _frame(self, frame: Frame, now: int) -> None:
         self.engine = frame.engine
         self.configuration = frame.configuration
-        self.alerts = frame.alerts or self.alerts
+        if frame.alerts is not None:
+            self.alerts, self._judged = frame.alerts, worst_by_endpoint(frame.alerts.judgements)
         if frame.endpoints is not None:
             self._configure(frame)
         if self.link.phase not in ("live", "attached", "unrecorded"):
@@ -302,6 +308,7 @@ class FleetState:
             certificate=self.certificate,
             selected=selected if selected in names else next(iter(names), None),
             attribution=_worst(views),
+            incidents=self.incidents,
             past=past,
             filled_ms=None if past else self._filled_ms(length, now),
             vantage=asked.vantage if asked else None,
@@ -324,6 +331,16 @@ class FleetState:
             self._attributed = (newest, checks), attribute(newest, checks)
         return self._attributed[1]
 
+    @property
+    def incidents(self) -> tuple[Incident, ...]:
+        """The open ones, as far as they are known."""
+        return tuple(one for one in self.alerts.incidents if one.is_open) if self.alerts is not None else ()
+
+    def _has_baseline(self, judgement: Judgement | None) -> bool:
+        """Whether the speed of an endpoint with this judgement, None for nothing amiss, is judged against its past."""
+        judges = self.alerts is not None and self.alerts.enabled
+        return judges and (judgement is None or judgement.state is not JudgedState.LEARNING)
+
     def link_at(self, now: int) -> EngineLink:
         """The link at ``now``: silent where nothing has come for longer than a running engine lets pass."""
         quiet = now - self._heard_at > SILENT_AFTER_MS
@@ -336,7 +353,7 @@ class FleetState:
     def _view(
         self, endpoint: EndpointState, on: TimeGrid, since: int, now: int, phase: Phase, *, fully: bool
     ) -> EndpointView:
-        shown = endpoint.figures(on, since, now, fully=fully)
+        shown, judgement = endpoint.figures(on, since, now, fully=fully), self._judged.get(endpoint.facts.name)
         word, why = state(
             endpoint.facts,
             endpoint.monitor,
@@ -346,7 +363,10 @@ class FleetState:
             last_sent=endpoint.last_sent,
             now=now,
             unprobed=unprobed(phase, endpoint.monitor),
+            judgement=judgement,
+            has_baseline=self._has_baseline(judgement),
         )
+        is_judged = judgement is not None and SHOWN.get(judgement.state) == word
         signals, sent, asked = endpoint.signals, endpoint.last_sent, endpoint.facts.tier
         tightest, tier = next(iter(signals.levels), None), tier_of(signals.seen)
         return EndpointView(
@@ -367,13 +387,14 @@ class FleetState:
             hit_by=None if endpoint.hit is None else endpoint.hit.limited_by,
             other_tier=tier if other_tier(asked, tier) else None,
             changes=signals.changes,
-            since=endpoint.since(word),
+            since=judgement.since if judgement is not None and is_judged else endpoint.since(word),
+            ratio=judgement.ratio if judgement is not None and is_judged else None,
         )
 
 
 def _worst(views: Iterable[EndpointView]) -> Attribution | None:
     """The worst attribution of the failing endpoints; None where there is none."""
-    return worst({view.name: view.attribution for view in views if view.attribution and view.state == "failing"})
+    return worst({view.name: view.attribution for view in views if view.attribution and view.state in BROKEN})
 
 
 def unprobed(phase: Phase, monitor: MonitorStatus) -> str:

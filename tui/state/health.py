@@ -2,10 +2,12 @@
 
 from typing import Final
 
+from probes.alerts.state import Judgement
 from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus
 from probes.outcome import FAILED, LIMITED, NEVER_SENT, Outcome
 from probes.sample import Sample
 from probes.text import line
+from tui.state import judged
 from tui.state.history import OUTCOMES, History
 from tui.state.view import Figures
 from tui.style.format import until
@@ -28,16 +30,20 @@ def state(
     last_sent: Sample | None,
     now: int,
     unprobed: str = "",
+    judgement: Judgement | None = None,
+    has_baseline: bool = False,
 ) -> tuple[State, str]:
     """The state, and a few words on why; ``last`` is the newest sample, ``last_sent`` the newest one sent.
 
-    ``unprobed`` says why nobody is going to probe it; "" where somebody is.
+    ``unprobed`` says why nobody is going to probe it; "" where somebody is. ``judgement`` is the worst of its lanes,
+    None where all is well or nothing is judged; ``has_baseline``: its speed is judged against its own past.
 
     The first that applies: `paused` (by a person or the configuration), `no key`, `budget` (the day's cap is
-    reached), `limited` (backing off, or the last probe met a limiter or a quota), `stale` (the newest sample is old,
-    and none will come), `spoilt` (the last probe was our own fault), `failing` (backed off for a failure, or the last
-    probe failed), `waiting` (no sample yet, or none for long), `slow` (see `tui.state.figures`), `skipped` (the last
-    due probe was not sent, and none since), `ok`.
+    reached), `limited` (backing off), `stale` (the newest sample is old, and none will come), what is judged of it
+    where that is `down`, `failing`, `silent` or `limited`, `spoilt` (the last probe was our own fault), `limited` (the
+    last probe met a limiter or a quota), `failing` (backed off for a failure, or the last probe failed), `waiting` (no
+    sample yet, or none for long), `slow` (as judged; without a baseline: see `tui.state.figures`), `skipped` (the
+    last due probe was not sent, and none since), `ok`.
     """
     if not facts.enabled:
         return "paused", "enabled = false in the configuration"
@@ -47,11 +53,18 @@ def state(
         return "no key", _lacking(facts, last)
     if engine is not None and engine.over_budget:
         return "budget", line(engine.over_budget)
+    word = judged.SHOWN.get(judgement.state) if judgement is not None else None
+    broken = (word, judged.why(judgement)) if judgement is not None and word is not None and word != "slow" else None
     if monitor.blocked_until is not None and monitor.blocked_until > now:
-        return _blocked(monitor, last_sent)
+        return broken if broken is not None and monitor.failing else _blocked(monitor, last_sent)
     if unprobed and last_sent is not None and now - last_sent.started_at > _stale_after_ms(facts):
         return "stale", unprobed
-    return _by_samples(facts, monitor, figures, last=last, last_sent=last_sent, now=now)
+    if broken is not None:
+        return broken
+    slow = judged.why(judgement) if judgement is not None and word == "slow" else ""
+    if figures.slow and not has_baseline:
+        slow = slow or "the last three against this window's median"
+    return _by_samples(facts, monitor, slow, last=last, last_sent=last_sent, now=now)
 
 
 def _stale_after_ms(facts: EndpointFacts) -> float:
@@ -69,13 +82,16 @@ def _lacking(facts: EndpointFacts, last: Sample | None) -> str:
 def _by_samples(
     facts: EndpointFacts,
     monitor: MonitorStatus,
-    figures: Figures,
+    slow: str,
     *,
     last: Sample | None,
     last_sent: Sample | None,
     now: int,
 ) -> tuple[State, str]:
-    """The state by the newest samples, of an endpoint that nothing keeps from being probed, and why."""
+    """The state by the newest samples, of an endpoint that nothing keeps from being probed, and why.
+
+    ``slow`` says why it is slow; "" where it is not.
+    """
     if last is not None and last.outcome is Outcome.OWN_FAULT:
         return "spoilt", _words(last)
     if last_sent is None:
@@ -86,8 +102,8 @@ def _by_samples(
         return "failing", _words(last_sent)
     if now - last_sent.started_at > max(LATE_INTERVALS * facts.interval * 1000, 30_000):
         return "waiting", "no sample for long"
-    if figures.slow:
-        return "slow", "the last three against this window's median"
+    if slow:
+        return "slow", slow
     late = now - last_sent.started_at > 1.5 * facts.interval * 1000
     if late and last is not None and last.outcome is Outcome.SKIPPED:
         return "skipped", line(last.outcome_detail or "the last due probe was not sent")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from probes.alerts.incident import Incident
 from probes.alerts.state import Metric
 from probes.certificate import Certificate
 from probes.diagnosis.attribution import Attribution
@@ -118,7 +119,8 @@ class EndpointView:
     rate-limit hit, and of the bucket that refused it where that is known. ``*_ratio`` is the window's median over the
     best one's among the endpoints of the same group; None where nobody else is in it. ``group_rank`` is known in the
     group view alone. ``attribution``: what its failing now is attributed to. ``since`` is when the first probe of those
-    began that have failed, or met a limiter, one after the other up to now; None of any other state. ``usual`` is the
+    began that have failed, or met a limiter, one after the other up to now, or when what is judged of it began; None of
+    any other state. ``ratio`` is how many times slower than usual it is judged to be. ``usual`` is the
     baseline of each figure, as far as it is known, ``incidents`` are the spans in which it was in one.
     """
 
@@ -144,6 +146,7 @@ class EndpointView:
     group_rank: GroupRank | None = None
     attribution: Attribution | None = None
     since: int | None = None
+    ratio: float | None = None
     usual: Mapping[Metric, UsualBand] = field(default_factory=dict)
     incidents: tuple[IncidentSpan, ...] = ()
 
@@ -193,7 +196,7 @@ class Dashboard:
     ``groups`` holds the heading to be drawn above an endpoint, by its name; empty where groups are not shown.
     ``total`` counts the endpoints before the filter, ``states`` them by state, ``untrusted``, ``own_faults`` and
     ``buffered`` the window's samples that are in no figure, or not in all. ``certificate`` is the newest selftest's.
-    ``attribution`` is the worst of those on failing endpoints.
+    ``attribution`` is the worst of those on failing endpoints, ``incidents`` are the open ones.
     """
 
     at: int
@@ -216,3 +219,4 @@ class Dashboard:
     filled_ms: int | None = None
     vantage: str | None = None
     attribution: Attribution | None = None
+    incidents: tuple[Incident, ...] = ()

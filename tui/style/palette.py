@@ -4,17 +4,23 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from probes.alerts.state import Severity
+from probes.alerts.state import State as JudgedState
 
 State = Literal[
-    "ok", "slow", "failing", "limited", "stale", "no key", "paused", "waiting", "budget", "skipped", "spoilt"
+    "ok", "slow", "failing", "down", "silent", "limited", "stale", "no key", "paused", "waiting", "budget", "skipped",
+    "spoilt",
 ]  # fmt: skip
 
 
 STATES: Final[tuple[State, ...]] = (
-    "failing", "limited", "slow", "stale", "spoilt", "budget", "no key", "skipped", "waiting", "paused", "ok",
+    "down", "failing", "silent", "limited", "slow", "stale", "spoilt", "budget", "no key", "skipped", "waiting",
+    "paused", "ok",
 )  # fmt: skip
 """Worst first: the order of "sort by state"."""
 
+
+BROKEN: Final[frozenset[State]] = frozenset({"down", "failing", "silent"})
+"""States in which it gives no answer that is worth anything."""
 
 Phase = Literal["starting", "live", "attached", "unrecorded", "silent", "lost"]
 
@@ -31,6 +37,8 @@ LOOKS: Final[dict[State, StateLook]] = {
     "ok": StateLook("●", "success"),
     "slow": StateLook("◐", "warning"),
     "failing": StateLook("✕", "error"),
+    "down": StateLook("▼", "error"),
+    "silent": StateLook("◍", "error"),
     "limited": StateLook("◷", "warning"),
     "stale": StateLook("◇", "warning"),
     "no key": StateLook("○", "muted"),
@@ -49,6 +57,23 @@ _SEVERITIES: Final[dict[Severity, tuple[str, str]]] = {
     "warning": ("#f0b03c", "#8a5a00"),
     "critical": ("#ff7a4d", "#b23a00"),
 }
+
+JUDGED_LOOKS: Final[dict[JudgedState, StateLook]] = {
+    JudgedState.OK: LOOKS["ok"],
+    JudgedState.LEARNING: LOOKS["waiting"],
+    JudgedState.NO_DATA: LOOKS["stale"],
+    JudgedState.CHANGED: StateLook("≠", "warning"),
+    JudgedState.SLOW: LOOKS["slow"],
+    JudgedState.LIMITED: LOOKS["limited"],
+    JudgedState.QUOTA: StateLook("◔", "warning"),
+    JudgedState.SILENT: LOOKS["silent"],
+    JudgedState.FAILING: LOOKS["failing"],
+    JudgedState.DOWN: LOOKS["down"],
+}
+"""How what is judged of endpoints and incidents looks."""
+
+INCIDENT: Final = "▲"
+"""Before a number of incidents."""
 
 # Okabe and Ito's colours, distinct for all common kinds of colour vision; changed in lightness to be readable as
 # thin lines and as letters (4.5 : 1) on either ground. The order puts the strongest contrasts first. The next eight are

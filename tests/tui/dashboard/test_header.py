@@ -2,10 +2,15 @@
 
 from math import inf
 
+from msgspec.structs import replace
+
+from probes.alerts.incident import Cause, Incident
+from probes.alerts.state import State
+from probes.feed.messages import AlertStatus
 from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
-from tui.dashboard.header import HeaderLine
+from tui.dashboard.header import HeaderLine, badge
 from tui.state.fleet import FleetState
 from tui.state.history import LoadedHistory
 from tui.state.view_options import ViewOptions
@@ -37,3 +42,18 @@ def test_a_window_that_is_still_filling_says_how_far_it_is():
     assert "so far" not in header(made, 60), "that is told where there is room"
     made.load(LoadedHistory({}, oldest_at=NOW - 7 * HOUR))
     assert "so far" not in header(made)
+
+
+def test_open_incidents_are_counted_and_acknowledged_ones_are_dim():
+    one = Incident(
+        id="A", key="k", cause=Cause("provider", "groq"), state=State.DOWN, worst=State.DOWN, severity="critical",
+        first_failure_at=NOW, opened_at=NOW, last_seen_at=NOW,
+    )  # fmt: skip
+    seen = replace(one, id="B", acknowledged_at=NOW)
+    assert badge([one]).plain == "▲ 1 incident"
+    assert badge([one, seen]).plain == "▲ 2 incidents, 1 acknowledged"
+    assert badge([seen]).plain == "▲ 1 incident acknowledged"
+    made = young(4)
+    made.apply(fabric.frame([], alerts=AlertStatus(incidents=(one, replace(one, id="C", resolved_at=NOW)))), NOW)
+    assert header(made).startswith("inftop  ▲ 1 incident  window")
+    assert "▲ 1 incident" in header(made, 40)

@@ -7,6 +7,7 @@ from typing import Final
 
 MARKER: Final = 2  # the cursor of the selected row, and the endpoint's colour
 STATE: Final = 9  # a glyph, a blank and a word
+STATE_SINCE: Final = 14  # "✕ failing 12 m"
 SHORT_RATE: Final = 4  # "17%", where names are long and columns few
 KIND: Final = 14  # "server error", "rate limited"
 COUNT: Final = 7
@@ -126,6 +127,7 @@ def _flat(name: int, width: int) -> Iterator[Columns]:
     one = Columns(name, bars=_bars(width))
     rows = [one, replace(one, ttft_p50=True)]
     rows.append(replace(rows[-1], speed_p50=True))
+    rows.append(replace(rows[-1], state=STATE_SINCE))
     if one.bars:
         rows.append(replace(rows[-1], gap=2))
         for field in ("ttft_p95", "headroom", "reset", "error_count", "error_kind", "bucket", "age", "due"):
@@ -161,7 +163,7 @@ def _due(width: int, lines: int) -> int:
     if lines > 1 and width >= MIDDLE - 1:
         least = max(least, WIDE)
     rising = width - 100 if lines == 1 else width * 8 // 10 - 56
-    due = max(least, min(rising, width * 55 // 100))
+    due = max(least, min(rising, width // 2 + 10))
     return due + due % 2
 
 

@@ -6,8 +6,9 @@ from typing import Final
 from rich.cells import cell_len, set_cell_size
 
 from probes.text import line
-from tui.dashboard.fleet.columns import AGE, Columns
+from tui.dashboard.fleet.columns import AGE, STATE_SINCE, Columns
 from tui.dashboard.fleet.sections import Block, Scales, errors, limits, reset_or_empty, speeds, times
+from tui.state.judged import state_words
 from tui.state.view import Dashboard, EndpointView
 from tui.style.format import since, until
 from tui.style.palette import LOOKS, SLOTS, Piece
@@ -77,6 +78,8 @@ def drawn_state(view: EndpointView, columns: Columns, board: Dashboard) -> tuple
         view.incidents,
         view.monitor.failing,
         view.monitor.unlisted_since,
+        view.since is not None and since(view.since, board.at),
+        view.ratio,
         (columns.lines > 1 or columns.age) and since(view.last_at, board.at),
         (columns.lines > 2 or columns.reset) and reset_or_empty(view, board.at),
         (columns.lines > 3 or columns.due) and _due(view, board.at),
@@ -92,7 +95,8 @@ def _due(view: EndpointView, at: int) -> str:
 def _left(view: EndpointView, columns: Columns, board: Dashboard) -> Block:
     """Cursor, colour and name; the state beside the name, or below it with what else is to be said."""
     look, color = LOOKS[view.state], f"slot{view.slot % SLOTS}"
-    name, state = columns.name + 1, f"{look.glyph} {view.state}"
+    has_room = columns.lines > 1 or columns.state >= STATE_SINCE
+    name, state = columns.name + 1, f"{look.glyph} {state_words(view, board.at) if has_room else view.state}"
     title = _title(view, columns.name)
     first: list[Piece] = [(CURSOR if view.name == board.selected else " ", "cursor"), (BAR, color), *title]
     if columns.lines == 1:
