@@ -1,0 +1,74 @@
+"""What is usual of one metric of an endpoint's lane, hour by hour of the week, as one frozen value."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from probes.alerts.state import Metric
+from probes.endpoint import Lane
+
+HOUR_MS: Final = 3_600_000
+DAY_MS: Final = 24 * HOUR_MS
+WEEK_MS: Final = 7 * DAY_MS
+WEEK_HOURS: Final = 168
+KEPT_DAYS: Final = 28
+"""A baseline is made of so many days."""
+
+LEAST_DAYS: Final = 3
+LEAST_SAMPLES: Final = 200
+"""With fewer of either, what is usual is still being learnt."""
+
+FLOOR: Final = 1.25
+"""No threshold is lower: less is never worth a word at once, however even an endpoint is."""
+
+_EPOCH_HOUR: Final = 3 * 24  # 1970-01-01 was a Thursday
+
+
+def hour_of_week(at: int) -> int:
+    """The hour of the week (UTC) that an instant in ms since the epoch lies in: 0 is Monday, 00:00 to 01:00."""
+    return (at // HOUR_MS + _EPOCH_HOUR) % WEEK_HOURS
+
+
+class Baseline(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is usual of a metric, made at ``made_at`` of ``n`` samples since ``since`` (ms since the epoch).
+
+    ``p10``, ``p50`` and ``p90`` hold a value for each of the 168 hours of the week in UTC, Monday 00:00 first.
+    ``worst`` is the ratio to the usual that the median of 15 samples passed in at most one stretch of the last 28 days
+    (None: no replay was possible yet); ``days`` is how many of them have samples. ``peaks`` has, by hour since the
+    epoch, the greatest median of 15 that ended in it, in the metric's unit: what the next ``worst`` is made of.
+    """
+
+    metric: Metric
+    made_at: int
+    since: int
+    n: int
+    p10: tuple[float, ...]
+    p50: tuple[float, ...]
+    p90: tuple[float, ...]
+    worst: float | None = None
+    days: float = 0.0
+    peaks: dict[int, float] = {}
+
+    @property
+    def is_learning(self) -> bool:
+        """Whether too little is known of the endpoint to call it slow."""
+        return self.worst is None or self.n < LEAST_SAMPLES or self.days < LEAST_DAYS
+
+    @property
+    def threshold(self) -> float:
+        """From which ratio to the usual on it is shown as slow."""
+        return max(FLOOR, self.worst or 0.0)
+
+    def usual(self, at: int) -> float:
+        """The usual of the hour of the week that ``at`` (ms since the epoch) lies in."""
+        return self.p50[hour_of_week(at)]
+
+    def ratio(self, at: int, value: float) -> float:
+        """How many times slower than usual a value is; over 1 is slower, whatever the metric."""
+        usual = self.usual(at)
+        return value / usual if self.metric == "ttft_ms" else usual / value
+
+
+Baselines = Mapping[tuple[Lane, Metric], Baseline]
+"""The baselines of an endpoint at a vantage."""

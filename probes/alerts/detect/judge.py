@@ -1,0 +1,186 @@
+"""Judges one endpoint at one vantage, sample by sample: the same code live and over the stored past."""
+
+from typing import Any, Final
+
+from probes.alerts.detect.baseline import Baselines
+from probes.alerts.detect.failures import FailureDetector
+from probes.alerts.detect.held_back import BufferingWatch
+from probes.alerts.detect.observation import Observation
+from probes.alerts.detect.served import ServedWatch
+from probes.alerts.detect.speed import SpeedDetector
+from probes.alerts.settings import AlertSettings
+from probes.alerts.state import WORST_FIRST, Judgement, State
+from probes.endpoint import Lane, Policy, lane_of
+from probes.outcome import INCONCLUSIVE, Outcome
+
+MISSED: Final = 3
+"""So many intervals without a sample, and a minute, are no data."""
+
+MINUTE_MS: Final = 60_000
+
+
+class EndpointJudge:
+    """Judges the samples of one endpoint, which come in the order in which they began; ``interval`` is in seconds.
+
+    Failures, names and silence are of the endpoint, and are said of the lane that stands for it; speed is of each lane.
+    Samples that say nothing of the endpoint (untrusted, own faults, skipped) reach no detector, and those that were
+    sent to confirm a failure only the one that says down. To go on where another process ended, observe the newest
+    samples of the store first, at least 100, and leave what that tells.
+    """
+
+    def __init__(
+        self,
+        vantage: str,
+        endpoint: str,
+        policy: Policy,
+        interval: float,
+        settings: AlertSettings,
+        baselines: Baselines,
+    ) -> None:
+        self._vantage, self._endpoint = vantage, endpoint
+        self._lanes: tuple[Lane, ...] = ("warm", "cold") if policy == "both" else (policy,)
+        self._main = lane_of(policy)
+        self._interval_ms = interval * 1000
+        self._confirms = settings.confirm
+        self._failures = FailureDetector()
+        self._served = ServedWatch()
+        self._buffering = BufferingWatch()
+        self._ttft = {lane: SpeedDetector("ttft_ms", None, settings.margin) for lane in self._lanes}
+        self._decode = {lane: SpeedDetector("tokens_per_s", None, settings.margin) for lane in self._lanes}
+        self._heard_at: int | None = None
+        self._is_missing = False
+        self._at: dict[Lane, int] = {}
+        self._told: dict[Lane, Judgement] = {}
+        self._is_pending = False
+        self.wants_confirmation = False
+        self.use(baselines)
+
+    def use(self, baselines: Baselines) -> None:
+        """Judge by these baselines from the next sample on."""
+        for detectors in (self._ttft, self._decode):
+            for lane, one in detectors.items():
+                one.use(baselines.get((lane, one.metric)))
+        self._is_pending = True
+
+    @property
+    def judgements(self) -> tuple[Judgement, ...]:
+        """What is judged now, of each lane that a sample was observed of."""
+        return tuple(self._told.values())
+
+    def observe(self, one: Observation) -> Judgement | None:
+        """Take a sample; the judgement of a lane where state, notify, since or a figure as it is shown has changed.
+
+        Of several lanes that changed it tells one, and the others with the next samples. ``wants_confirmation`` says
+        from then on whether the endpoint should be probed again at once.
+        """
+        self._heard_at = one.at
+        self.wants_confirmation = False
+        changed = self._is_pending or self._is_missing
+        self._is_missing = False
+        if one.outcome is Outcome.OK:
+            if not one.confirm:
+                changed = self._measured(one) or changed
+            if not self._failures.is_quiet:
+                changed = self._failures.observe(one) or changed
+        else:
+            changed = self._failures.observe(one) or changed
+            self.wants_confirmation = self._confirms and self._failures.suspects(one)
+            if one.outcome not in INCONCLUSIVE or self._failures.state is not None:
+                self._at[self._main] = one.at
+        return self._tell(one.at) if changed else None
+
+    def tick(self, now: int) -> Judgement | None:
+        """Notice that no sample came; ``now`` is milliseconds since the epoch. A judgement as from `observe`.
+
+        To be called every few seconds while the endpoint is to be probed.
+        """
+        if self._heard_at is None:
+            self._heard_at = now
+        is_missing = now - self._heard_at > MISSED * self._interval_ms + MINUTE_MS
+        changed = is_missing is not self._is_missing or self._is_pending
+        self._is_missing = is_missing
+        return self._tell(now) if self._served.expire(now) or changed else None
+
+    def _measured(self, one: Observation) -> bool:
+        """Look at an answer: how fast it came, and from whom; whether a judgement may have changed."""
+        changed = False
+        lane = one.lane
+        if lane is not None and (ttft := self._ttft.get(lane)) is not None:
+            self._at[lane] = one.at
+            if one.ttft_ms is not None:
+                changed = ttft.observe(one, one.ttft_ms)
+            if one.tokens_per_s is not None:
+                changed = self._decode[lane].observe(one, one.tokens_per_s) or changed
+        if one.served_model is not None or one.served_fingerprint is not None:
+            changed = self._served.observe(one) or changed
+        if one.buffered or not self._buffering.is_quiet:
+            changed = self._buffering.observe(one.at, one.buffered) or changed
+        return changed
+
+    def _tell(self, now: int) -> Judgement | None:
+        """The first lane's judgement that differs from what was told of it."""
+        self._is_pending = False
+        found = None
+        for lane in self._lanes:
+            if lane not in self._at and not (lane == self._main and self._is_missing):
+                continue
+            one, told = self._judge(lane, now), self._told.get(lane)
+            if told is not None and _shown(one) == _shown(told):
+                continue
+            if found is not None:
+                self._is_pending = True
+                break
+            self._told[lane] = found = one
+        return found
+
+    def _judge(self, lane: Lane, now: int) -> Judgement:
+        """What is judged of a lane now."""
+        slow = [one for one in (self._ttft[lane], self._decode[lane]) if one.is_slow]
+        candidates: set[State] = {State.SLOW} if slow else set()
+        if lane == self._main:
+            candidates |= self._of_endpoint()
+        candidates.add(State.LEARNING if self._ttft[lane].baseline is None else State.OK)
+        state = next(one for one in WORST_FIRST if one in candidates)
+        told = self._told.get(lane)
+        at = self._at.get(lane, now)
+        since = told.since if told is not None and told.state is state else at
+        common: dict[str, Any] = {
+            "vantage": self._vantage, "endpoint": self._endpoint, "lane": lane, "state": state, "at": at,
+        }  # fmt: skip
+        failures, served = self._failures, self._served
+        if lane == self._main and state is failures.state:
+            return Judgement(
+                **common, since=failures.since, notify=True, outcome=failures.outcome, detail=failures.detail,
+                failures=failures.failures, probes=failures.probes, samples=tuple(failures.samples),
+            )  # fmt: skip
+        if state is State.SILENT:
+            return Judgement(**common, since=self._buffering.since, notify=True, detail="held back on the way")
+        if state is State.SLOW:
+            one = max(slow, key=lambda each: (each.notify, each.ratio))
+            return Judgement(
+                **common, since=min(each.since for each in slow), notify=one.notify, metric=one.metric,
+                value=one.value, usual=one.usual, ratio=one.ratio, worst=one.worst, samples=one.samples,
+            )  # fmt: skip
+        if state is State.CHANGED:
+            samples = (served.sample_id,) if served.sample_id else ()
+            return Judgement(**common, since=served.since, notify=True, detail=served.detail, samples=samples)
+        return Judgement(**common, since=since, notify=state is State.NO_DATA)
+
+    def _of_endpoint(self) -> set[State]:
+        """The states that the whole endpoint may be in."""
+        found = set[State]()
+        if self._failures.state is not None:
+            found.add(self._failures.state)
+        if self._buffering.is_held:
+            found.add(State.SILENT)
+        if self._served.detail is not None:
+            found.add(State.CHANGED)
+        if self._is_missing:
+            found.add(State.NO_DATA)
+        return found
+
+
+def _shown(one: Judgement) -> tuple[object, ...]:
+    """What is told anew when it changes."""
+    ratio = None if one.ratio is None else round(one.ratio, 1)
+    return one.state, one.notify, one.since, one.metric, ratio, one.outcome, one.detail, one.failures

@@ -1,0 +1,105 @@
+"""Says when a metric of an endpoint's lane is slow: the median of 15 samples against the usual of the hour."""
+
+from collections import deque
+from typing import Final
+
+from probes.alerts.detect.baseline import HOUR_MS, Baseline
+from probes.alerts.detect.observation import Observation
+from probes.alerts.state import Metric
+
+WINDOW: Final = 15
+"""So many samples are judged together, by their median."""
+
+MAJORITY: Final = WINDOW // 2 + 1
+CALM: Final = 15
+"""For so many probes the median must be back before slow ends."""
+
+CALM_RATIO: Final = 1.15
+CALM_SHARE: Final = 0.6
+"""Slow ends under this ratio, or at this share of the way (in logarithms) to the threshold, whichever is more."""
+
+_ALL: Final = (1 << WINDOW) - 1
+
+
+class SpeedDetector:
+    """Judges one metric of one lane by its baseline; ``margin`` times the threshold is when somebody is told.
+
+    ``is_slow``, ``notify``, ``since`` (when the first sample began that speaks for it) and ``ratio`` are the result.
+    The median of the window is over a threshold if and only if most of its samples are: so that one bit a sample is
+    all that is looked at while nothing is slow.
+    """
+
+    __slots__ = (
+        "_calm", "_hour_end", "_hour_start", "_is_time", "_limit", "_over", "_ratios", "_recent", "_usual",
+        "baseline", "is_slow", "margin", "metric", "notify", "ratio", "since",
+    )  # fmt: skip
+
+    def __init__(self, metric: Metric, baseline: Baseline | None, margin: float) -> None:
+        self.metric: Metric = metric
+        self.margin = margin
+        self.is_slow = self.notify = False
+        self.since, self.ratio = 0, 1.0
+        self._is_time = metric == "ttft_ms"
+        self._ratios: deque[float] = deque(maxlen=WINDOW)
+        self._recent: deque[Observation] = deque(maxlen=WINDOW)
+        self._over = self._calm = 0
+        self.use(baseline)
+
+    def use(self, baseline: Baseline | None) -> None:
+        """Judge by this baseline from the next sample on."""
+        self.baseline = None if baseline is None or baseline.is_learning else baseline
+        self._hour_start = self._hour_end = 0
+        self._usual = self._limit = 0.0
+
+    def observe(self, one: Observation, value: float) -> bool:
+        """Take a sample's value; whether the judgement may have changed."""
+        if not self._hour_start <= one.at < self._hour_end:
+            if self.baseline is None:
+                return False
+            self._enter_hour(one.at, self.baseline)
+        ratio = value / self._usual if self._is_time else self._usual / value
+        self._ratios.append(ratio)
+        self._recent.append(one)
+        self._over = over = (self._over << 1 | (ratio > self._limit)) & _ALL
+        if self.is_slow or over.bit_count() >= MAJORITY:
+            self._judge()
+            return True
+        return False
+
+    @property
+    def value(self) -> float:
+        """The median of the newest samples, in the metric's unit."""
+        return self.ratio * self.usual if self._is_time else self.usual / self.ratio
+
+    @property
+    def usual(self) -> float:
+        """The usual of the hour of the newest sample."""
+        return self._usual
+
+    @property
+    def worst(self) -> float | None:
+        """The ratio that the endpoint's own last 28 days passed at most once."""
+        return self.baseline.worst if self.baseline is not None else None
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """The ids of the newest samples."""
+        return tuple(one.sample_id for one in self._recent if one.sample_id is not None)
+
+    def _enter_hour(self, at: int, baseline: Baseline) -> None:
+        self._hour_start = at // HOUR_MS * HOUR_MS
+        self._hour_end = self._hour_start + HOUR_MS
+        self._usual, self._limit = baseline.usual(at), baseline.threshold
+
+    def _judge(self) -> None:
+        ascending = sorted(self._ratios)
+        self.ratio = ascending[len(ascending) // 2]
+        if self._over.bit_count() >= MAJORITY:
+            if not self.is_slow:
+                self.is_slow, self._calm = True, 0
+                first = next(one for one, ratio in zip(self._recent, self._ratios, strict=True) if ratio > self._limit)
+                self.since = first.at
+            self.notify = self.notify or (len(ascending) == WINDOW and self.ratio > self._limit * self.margin)
+        self._calm = self._calm + 1 if self.ratio < max(CALM_RATIO, self._limit**CALM_SHARE) else 0
+        if self._calm >= CALM:
+            self.is_slow = self.notify = False
