@@ -87,7 +87,7 @@ class EndpointJudge:
             self.wants_confirmation = self._confirms and self._failures.suspects(one)
             if one.outcome not in INCONCLUSIVE or self._failures.state is not None:
                 self._at[self._main] = one.at
-        return self._tell(one.at) if changed else None
+        return self._tell(one.at) if changed or len(self._told) < len(self._at) else None
 
     def tick(self, now: int) -> Judgement | None:
         """Notice that no sample came; ``now`` is milliseconds since the epoch. A judgement as from `observe`.
