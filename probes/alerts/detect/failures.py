@@ -71,7 +71,7 @@ class FailureDetector:
         self._sum = 0.0
         self._run = self._certain_run = self._quota_run = self._limited_run = self._well_run = self._worthless = 0
         self._certain: Outcome | None = None
-        self.is_quiet = True
+        self.is_quiet = self._has_key
 
     def observe(self, one: Observation) -> bool:
         """Take a sample; whether the judgement may have changed."""
@@ -84,7 +84,7 @@ class FailureDetector:
         if outcome in INCONCLUSIVE and outcome is not Outcome.NO_KEY:
             return False
         self._has_key = True
-        if one.confirm and self.is_quiet:  # what it was to confirm is over
+        if one.confirm and not self.failures:  # what it was to confirm is over
             return False
         if outcome is Outcome.RATE_LIMITED or outcome is Outcome.QUOTA:
             self._refused(one)
@@ -120,7 +120,7 @@ class FailureDetector:
         return min(MOST_WELL, max(FEWEST_WELL, math.ceil(by_chance)))
 
     def _note(self, one: Observation) -> None:
-        if self.is_quiet:
+        if not self.failures:
             self.since, self.is_quiet = one.at, False
         self.probes += 1
         self.failures += 1
