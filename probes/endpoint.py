@@ -94,6 +94,31 @@ class HeaderKey:
     key: str
 
 
+SloMetric = Literal["ttft_ms", "ttfa_ms", "e2e_ms", "gap_max_ms", "tokens_per_s"]
+"""What a service-level objective may limit: the columns of a sample that rollups have the distribution of."""
+
+
+@dataclass(frozen=True, slots=True)
+class SloLimit:
+    """A condition of a good probe: its ``metric`` is below ``limit``; of ``tokens_per_s`` it is above."""
+
+    metric: SloMetric
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class Slo:
+    """A service-level objective: at least the share ``target`` of the probes of ``window`` seconds are good.
+
+    A good one ended ok and keeps every one of ``limits``; ``good`` says them as they were written.
+    """
+
+    good: str
+    limits: tuple[SloLimit, ...]
+    target: float
+    window: float
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """One row, one colour: everything needed to build a probe of it, except the key itself.
@@ -104,7 +129,7 @@ class Endpoint:
     already in it. ``path`` stands in for the dialect's own path below ``base_url``; ``query`` is added to the URL of
     every request. ``interval`` is in seconds. ``messages``, where there are any, are asked in place of the ``prompt``,
     both after ``system``. ``aws_service`` is the service of AWS that its requests are signed for, where they are.
-    Where ``alerts`` is false nothing that befalls it makes an incident.
+    Where ``alerts`` is false nothing that befalls it makes an incident; ``slo`` is what it is to keep, if anything.
     """
 
     name: str
@@ -137,6 +162,7 @@ class Endpoint:
     messages: tuple[Message, ...] = ()
     aws_service: str | None = None
     alerts: bool = True
+    slo: Slo | None = None
 
     @property
     def conversation(self) -> Conversation:

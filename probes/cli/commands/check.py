@@ -16,6 +16,7 @@ from probes.cli.output.terminal import say
 from probes.config.file import find_config
 from probes.config.first_start import base_urls_named
 from probes.config.load import Config, load
+from probes.durations import lasting
 from probes.endpoint import DEFAULT_REASONING, Endpoint
 from probes.keys.lookup import find_sources, flaw_in_environment
 from probes.store.location import default_url, shown
@@ -94,7 +95,9 @@ def _lines(config: Config, rows: list[EndpointCheck], total: DayTotal) -> list[s
     ]
     for row, cells in zip(rows, table[1:], strict=True):
         lines += [cells, *_wrapped(_facts(row))]
-        lines += [styled(f"  warning: {one}", "warning") for one in warnings(row.endpoint)]
+        lines += [
+            styled(f"  warning: {one}", "warning") for one in (*warnings(row.endpoint), *_slo_notes(row.endpoint))
+        ]
     return [*lines, "", *total.lines]
 
 
@@ -118,8 +121,20 @@ def _facts(row: EndpointCheck) -> list[str]:
         facts.append(f"{len(endpoint.messages)} messages")
     if endpoint.reasoning != DEFAULT_REASONING:
         facts.append(f"reasoning {endpoint.reasoning}")
+    if endpoint.slo is not None:
+        facts.append(f"slo {100 * endpoint.slo.target:g} % {endpoint.slo.good}, of {lasting(endpoint.slo.window)}")
     facts += route_facts(endpoint)
     return [*facts, *(f"{name} {value}" for name, value in _tiers(endpoint).items() if value)]
+
+
+def _slo_notes(endpoint: Endpoint) -> list[str]:
+    """Which burn rates of its objective are never judged, and why."""
+    if (slo := endpoint.slo) is None:
+        return []
+    from probes.alerts.slo import RULES, refusal
+
+    refused = {rule.rate: why for rule in RULES if (why := refusal(slo, rule, endpoint.interval)) is not None}
+    return [f"slo: a burn rate of {rate:g} is not judged: {why}" for rate, why in refused.items()]
 
 
 def _tiers(endpoint: Endpoint) -> dict[str, str | None]:
@@ -171,7 +186,7 @@ def _endpoint_record(row: EndpointCheck) -> dict[str, Any]:
         "connection": endpoint.connection,
         "enabled": endpoint.enabled,
         **row.keys.record,
-        "warnings": warnings(endpoint),
+        "warnings": [*warnings(endpoint), *_slo_notes(endpoint)],
         "reasoning": endpoint.reasoning,
         **_tiers(endpoint),
         **route_record(endpoint),

@@ -11,6 +11,7 @@ from probes.config import checks
 from probes.config.endpoint import request
 from probes.config.endpoint.keys import KeyOptions, read_headers, read_key_options
 from probes.config.endpoint.route import read_route, route_to, split_socket, with_socket
+from probes.config.endpoint.slo import read_slo
 from probes.config.presets import Preset, dialects, paths, presets, socket_dialects
 from probes.config.table import Table
 from probes.conversation import Message
@@ -131,6 +132,7 @@ def read_endpoint(table: Table, defaults: ProbeSettings) -> Endpoint:
         messages=settings.messages,
         aws_service=_aws_service(table, preset, key),
         alerts=table.read("alerts", checks.flag, True),
+        slo=read_slo(table),
     )
     over_socket, dialect_over_socket = base_url.startswith("ws"), dialect in socket_dialects()
     if base_url and dialect and over_socket != dialect_over_socket:
