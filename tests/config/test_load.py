@@ -236,7 +236,7 @@ model = 3
         "endpoint[1] \"first\": unknown key 'modle'; did you mean 'model'? allowed: alerts, aws_service, base_url, "
         "body, ca, client_cert, client_key, connection, dialect, enabled, expect, group, headers, interval, key, "
         "key_command, key_header, key_lifetime, key_prefix, max_output_tokens, messages, model, name, path, price, "
-        "prompt, provider, proxy, proxy_key, query, reasoning, system, temperature, timeout",
+        "prompt, provider, proxy, proxy_key, query, reasoning, slo, system, temperature, timeout",
         'endpoint[2] "second": model: must be text, not a whole number',
         f"endpoint[2] \"second\": missing key 'provider' (or else 'key'); providers: {PROVIDERS}",
         "endpoint[2] \"second\": dialect: 'openai' is not known; did you mean 'openai_chat'? known: "
