@@ -14,6 +14,9 @@ TRUSTED_MS: Final = 5.0
 TRUSTED_SPEED: Final = 0.02
 """A sample is trusted while its times can be off by no more, in ms, and its tokens/s by no more than this share."""
 
+Kind = Literal["confirm"]
+"""``confirm``: a probe that tells, soon after a failed one, whether that was a blip. It is in no figure and no rate."""
+
 
 class Sample(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):  # gc: scalars alone make no cycle
     """One timing sample; exactly one comes of every probe, failures included.
@@ -97,6 +100,8 @@ class Sample(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):  
     setup_trusted: bool | None = None
     proxy_ms: float | None = None
     provider_cost_usd: float | None = None
+    kind: Kind | None = None
+    """What it was made for; None: on schedule, or at a person's command. Only these are in figures and rates."""
 
     def to_json(self) -> dict[str, Any]:
         """The sample as JSON-ready values: ``started_at`` in ISO 8601 with milliseconds, every field present."""

@@ -298,6 +298,9 @@ def export(
     outcome: Annotated[
         Repeated, typer.Option(metavar="WORD", help="Only those that ended so.", autocompletion=completion.outcomes)
     ] = None,
+    kind: Annotated[
+        Literal["scheduled", "confirm", "all"], typer.Option(help="confirm: those that tell a failure from a blip.")
+    ] = "scheduled",
     rollup: Annotated[
         Literal["minute", "hour", "day", "month"] | None, typer.Option(help="Counts and quantiles of each, no samples.")
     ] = None,
@@ -325,9 +328,8 @@ def export(
         raise typer.BadParameter("--certificate stands beside a file: name one with --output")
     chosen = {"endpoints": endpoint, "providers": provider, "vantages": vantage, "connections": connection}
     with usage_errors():
-        request = export_request(
-            since or "24h", until, {**chosen, "outcomes": outcome}, rollup=rollup, columns=columns, zone=tz
-        )
+        words = {**chosen, "outcomes": outcome}
+        request = export_request(since or "24h", until, words, kind=kind, rollup=rollup, columns=columns, zone=tz)
     export(
         ctx.obj,
         request,

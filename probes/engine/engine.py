@@ -409,7 +409,8 @@ class Engine:
     def _note_sample(self, sample: Sample, endpoint: Endpoint) -> None:
         """Record a sample's cost, remember it for the endpoint's later probers, and take it as a reachability check."""
         self.record_cost(sample, endpoint)
-        self._recent.setdefault(sample.endpoint, deque(maxlen=REMEMBERED)).append(sample)
+        if sample.kind is None:
+            self._recent.setdefault(sample.endpoint, deque(maxlen=REMEMBERED)).append(sample)
         self._reachability.note_probe(sample, endpoint, asyncio.get_running_loop().time())
 
 

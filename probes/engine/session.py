@@ -272,7 +272,7 @@ def read_history(plan: Plan) -> tuple[Ledger, Mapping[str, Sequence[Sample]]]:
             endpoint = endpoints.get(sample.endpoint)
             ledger = ledger.add(sample, endpoint and as_lane(request, endpoint))
     for sample in samples_for(plan.store_url, plan.vantage):
-        if sample.endpoint in endpoints:
+        if sample.endpoint in endpoints and sample.kind is None:
             recent[sample.endpoint].append(sample)
         if since <= sample.started_at < since + DAY_MS:
             ledger = ledger.add(sample, endpoints.get(sample.endpoint))

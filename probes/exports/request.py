@@ -10,7 +10,7 @@ from probes.config.checks import did_you_mean
 from probes.durations import parse_when, zone_of
 from probes.exports.columns import OF_SAMPLES, ExportColumn, chosen
 from probes.exports.rollups import OF_ROLLUPS
-from probes.exports.selection import Selection
+from probes.exports.selection import Chosen, Selection
 from probes.outcome import Outcome
 from probes.stats.rollup import Tier
 from probes.text import line
@@ -34,6 +34,7 @@ def export_request(
     until: str | None,
     words: Mapping[str, Collection[str] | None],
     *,
+    kind: Chosen = "scheduled",
     rollup: Tier | None,
     columns: str | None,
     zone: str,
@@ -57,10 +58,13 @@ def export_request(
     _check("connection", given.get("connections", ()), _CONNECTIONS)
     if rollup and given.get("outcomes"):
         raise ValueError("--outcome chooses samples: a rollup counts every outcome in a column of its own")
+    if rollup and kind != "scheduled":
+        raise ValueError("--kind chooses samples: those that confirm a failure are in no rollup")
     known = OF_ROLLUPS if rollup else OF_SAMPLES
     with _of_option("--columns"):
         picked = known if columns is None else chosen([one.strip() for one in columns.split(",")], known)
-    return ExportRequest(Selection(since_ms=since_ms, until_ms=until_ms, **given), picked, in_zone, rollup)
+    selection = Selection(since_ms=since_ms, until_ms=until_ms, kind=kind, **given)
+    return ExportRequest(selection, picked, in_zone, rollup)
 
 
 @contextmanager

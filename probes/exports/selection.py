@@ -8,6 +8,9 @@ from typing import Any, Literal
 from probes.store.read.source import placeholders
 from probes.store.vantage import NOT_IMPORTED_SQL
 
+Chosen = Literal["scheduled", "confirm", "all"]
+"""Samples of which kind: made on schedule or at a command, made to confirm a failure, or both."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
@@ -15,7 +18,7 @@ class Selection:
 
     None is no bound, an empty collection names all, but for results of other programs: these are chosen by their
     vantage only. ``vantages``, ``endpoints`` and ``providers`` are those of the
-    endpoint; ``outcomes`` can choose samples only.
+    endpoint; ``outcomes`` and ``kind`` can choose samples only: ``scheduled`` are those that rollups count.
     """
 
     since_ms: int | None = None
@@ -25,6 +28,7 @@ class Selection:
     vantages: Collection[str] = ()
     connections: Collection[str] = ()
     outcomes: Collection[str] = ()
+    kind: Chosen = "scheduled"
 
     def where(self, table: Literal["sample", "rollup"] = "sample") -> tuple[str, list[Any]]:
         """The condition to be put behind WHERE, and its parameters; it names columns of ``table`` alone."""
@@ -42,6 +46,8 @@ class Selection:
         for column, words in {"connection": self.connections, "outcome": self.outcomes}.items():
             if words:
                 terms.append((f"{table}.{column} IN ({placeholders(len(words))})", [*words]))
+        if table == "sample" and self.kind != "all":
+            terms.append((f"sample.kind {'IS NULL' if self.kind == 'scheduled' else 'IS NOT NULL'}", []))
         if not self.vantages:
             terms.append((f"{table}.{NOT_IMPORTED_SQL}", []))
         return " AND ".join(sql for sql, _ in terms), [value for _, values in terms for value in values]

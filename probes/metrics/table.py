@@ -111,6 +111,9 @@ def _lag(engine: EngineStatus) -> Iterator[DataPoint]:
         yield (), engine.loop_lag_ms / 1000
 
 
+OF_ALL: Final = frozenset({"inftop.tokens", "inftop.cost.usd"})
+"""The metrics that count the probes that confirm a failure, too: what they cost was spent."""
+
 SAMPLE_METRICS: Final[tuple[Metric[Sample], ...]] = (
     Metric(
         "gen_ai.server.time_to_first_token", "histogram", "s",
@@ -162,9 +165,12 @@ SAMPLE_METRICS: Final[tuple[Metric[Sample], ...]] = (
     Metric("inftop.rate_limit.hits", "counter", "{hit}", "Samples refused by a rate limit.", _limited),
     Metric(
         "inftop.tokens", "counter", "{token}",
-        "Tokens of all samples, estimates included.", _tokens, ("gen_ai.token.type",),
+        "Tokens of all samples, estimates and probes that confirm a failure included.", _tokens, ("gen_ai.token.type",),
     ),
-    Metric("inftop.cost.usd", "counter", "{USD}", "US dollars spent, where the endpoint is priced.", _cost),
+    Metric(
+        "inftop.cost.usd", "counter", "{USD}",
+        "US dollars spent, where the endpoint is priced, probes that confirm a failure included.", _cost,
+    ),
     Metric(
         "inftop.rate_limit.headroom", "gauge", "1",
         "What is left of the tightest limit, as last told.", _headroom, ("inftop.limit",),

@@ -11,7 +11,7 @@ from probes.config.presets import presets
 from probes.endpoint import Endpoint
 from probes.feed.messages import EngineStatus
 from probes.metrics.metric import Metric
-from probes.metrics.table import COMMON, ENGINE_METRICS, SAMPLE_METRICS
+from probes.metrics.table import COMMON, ENGINE_METRICS, OF_ALL, SAMPLE_METRICS
 from probes.sample import Sample
 from probes.store.status import WAITED_LONG_S
 
@@ -71,9 +71,11 @@ class Tallies:
                 del self._points[metric, values]
 
     def add(self, sample: Sample, _: str = "") -> None:
-        """Count a sample; fit as a listener of an engine."""
+        """Count a sample; fit as a listener of an engine. Of one that confirms a failure only what it cost counts."""
         common = self._common(sample)
         for metric in SAMPLE_METRICS:
+            if sample.kind is not None and metric.name not in OF_ALL:
+                continue
             for own, value in metric.read(sample):
                 key = metric, common + own
                 if metric.kind == "gauge":

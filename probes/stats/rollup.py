@@ -134,9 +134,14 @@ class Rollup:
 
 
 def roll_up(samples: Iterable[tuple[int, Sample]], tiers: Iterable[Tier] = TIERS) -> dict[RollupKey, Rollup]:
-    """The rollups of samples, which are given with the id of their endpoint's row, by tier and bucket."""
+    """The rollups of samples, which are given with the id of their endpoint's row, by tier and bucket.
+
+    A sample of a probe that confirms a failure is in none.
+    """
     minutes: dict[tuple[int, str, int], list[Sample]] = defaultdict(list)
     for endpoint_id, sample in samples:
+        if sample.kind is not None:
+            continue
         minutes[endpoint_id, sample.connection or "none", bucket_of("minute", sample.started_at)].append(sample)
     found: dict[RollupKey, Rollup] = {}
     wanted = tuple(tiers)

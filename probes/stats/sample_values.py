@@ -12,8 +12,8 @@ HELD_BACK: Final = frozenset(
 
 
 def is_measured(sample: Sample) -> bool:
-    """Whether a sample's times count at all: it ended ok, and this machine did not distort them."""
-    return sample.outcome is Outcome.OK and sample.trusted is not False
+    """Whether a sample's times count at all: it ended ok, confirms no failure, and this machine did not distort it."""
+    return sample.outcome is Outcome.OK and sample.trusted is not False and sample.kind is None
 
 
 def measured(sample: Sample, metric: str) -> float | None:

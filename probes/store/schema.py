@@ -22,11 +22,14 @@ REVISIONS: Final = (
     "0013",
     "0014",
     "0015",
+    "0016",
 )
 """Every version there was, oldest first: the revisions of `probes.store.migrations`."""
 
+_SINCE_0016: Final = ("kind",)
 _SINCE_0012: Final = (
     *("reopened", "buffered", "speed_basis", "setup_error_bound_ms", "setup_trusted", "proxy_ms", "provider_cost_usd"),
+    *_SINCE_0016,
 )
 _SINCE_0010: Final = ("sample_id", *_SINCE_0012)
 _SINCE_0006: Final = ("round_trip_ms", *_SINCE_0010)
@@ -47,9 +50,10 @@ LACKING: Final[Mapping[str, tuple[str, ...]]] = {
     "0009": _SINCE_0010,
     "0010": _SINCE_0012,
     "0011": _SINCE_0012,
-    "0012": (),
-    "0013": (),
-    "0014": (),
+    "0012": _SINCE_0016,
+    "0013": _SINCE_0016,
+    "0014": _SINCE_0016,
+    "0015": _SINCE_0016,
 }
 """The columns of ``sample`` that a store of an older version has not: to its readers they are NULL."""
 

@@ -111,6 +111,7 @@ class SampleRow(SQLModel, table=True):
     setup_trusted: bool | None = None
     proxy_ms: float | None = None
     provider_cost_usd: float | None = None
+    kind: str | None = None
 
 
 class AnswerRow(SQLModel, table=True):

@@ -207,6 +207,13 @@ def test_tokens_are_all_counted_but_only_the_providers_own_go_into_the_histogram
     assert told(tallies, "inftop.rate_limit.hits") == {(): 1}
 
 
+def test_of_a_probe_that_confirms_a_failure_only_what_it_cost_counts():
+    spent = {"input_tokens": 10, "output_tokens": 100, "token_source": "usage", "cost_usd": 0.5, "ttft_ms": 9.0}
+    tallies = tallied(sample(kind="confirm", **spent), sample(kind="confirm", outcome=Outcome.CONNECT))
+    counted = {one.metric.name: set(one.points.values()) for one in tallies.families() if one.points}
+    assert counted == {"inftop.tokens": {10, 100}, "inftop.cost.usd": {0.5}}
+
+
 def test_gauges_are_as_last_told():
     first = {"requests_limit": 10.0, "requests_remaining": 5.0, "tokens_limit": 0.0, "tokens_remaining": 0.0}
     tallies = tallied(sample(**first), sample(started_at=1_800_000_000_500, requests_limit=10, requests_remaining=4))

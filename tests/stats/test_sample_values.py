@@ -16,6 +16,7 @@ OTHERS = ("e2e_ms", "connect_ms", "ttfb_ms")
         ({}, True),
         ({"trusted": True}, True),
         ({"trusted": False}, False),
+        ({"kind": "confirm"}, False),
         ({"outcome": Outcome.CUT}, False),
         ({"outcome": Outcome.CUT, "trusted": True}, False),
     ],

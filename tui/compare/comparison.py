@@ -140,7 +140,8 @@ def read(url: str, question: CompareQuestion) -> Comparison:
         if question.live:
             span = TimeRange(span.until - drawn_length(span.length_ms, began(reader, owners), span.until), span.until)
         if span.length_ms <= SAMPLES_UP_TO_MS:
-            samples = list(reader.samples(span.since, span.until, {one.name for one in contenders}))
+            every = reader.samples(span.since, span.until, {one.name for one in contenders})
+            samples = [one for one in every if one.kind is None]
             if samples:
                 return _of_samples(samples, contenders, span, columns)
         return _of_rollups(reader, owners, contenders, span, columns, question.sketch)

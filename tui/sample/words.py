@@ -11,6 +11,8 @@ from tui.style.format import number, span, usd
 
 REOPENED: Final = "reopened: sent again on a new connection, since the server had just closed the kept one"
 
+CONFIRMS: Final = "sent to confirm a failure, in no figure"
+
 _MINUTES_FROM_S: Final = 120
 """A wait of so many seconds or more is written in minutes, hours or days."""
 
@@ -58,7 +60,7 @@ def _speeds(sample: Sample) -> list[str]:
 
 def _warnings(sample: Sample) -> list[str]:
     """What to know before reading the figures: what distorted them, that it was sent twice, an ok sample's detail."""
-    found = []
+    found = [CONFIRMS] if sample.kind == "confirm" else []
     if sample.trusted is False and sample.error_bound_ms is not None:
         found.append(f"not trusted: held up for {number(sample.error_bound_ms)} ms")
     if sample.setup_trusted is False:
@@ -100,6 +102,8 @@ def note(sample: Sample) -> str:
     if sample.trusted is False and sample.outcome is Outcome.OK:
         return "not trusted: this machine held it up"
     said = [line(sample.outcome_detail)] if sample.outcome_detail else []
+    if sample.kind == "confirm":
+        said.insert(0, CONFIRMS)
     if sample.reopened:
         said.insert(0, "reopened")
     if sample.setup_trusted is False:

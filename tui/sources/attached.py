@@ -93,7 +93,7 @@ class StoreFollower:
         rows = self.reader.after(self._after, BATCH)
         if rows:
             self._after = rows[-1][0]
-            self._stored += len(rows)
+            self._stored += sum(sample.kind is None for _, sample in rows)
         return [sample for _, sample in rows if is_asked_for(sample.vantage, None)]
 
 

@@ -56,7 +56,9 @@ class EndpointState:
     attributable: tuple[int, LastProbe] | None = None
 
     def add(self, sample: Sample, now: int) -> None:
-        """Add a live sample; one that is already known from the store changes nothing."""
+        """Add a live sample; one that is already known from the store, or confirms a failure, changes nothing."""
+        if sample.kind is not None:
+            return
         self.last, self.last_sent, self.hit = (
             None if one is not None and one.started_at > now + AHEAD_MS else one  # the clock has been set back since
             for one in (self.last, self.last_sent, self.hit)

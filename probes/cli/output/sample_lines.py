@@ -21,7 +21,8 @@ def sample_line(sample: Sample, width: int) -> Line:
     ttft = f"{sample.ttft_ms:,.1f} ms" if sample.ttft_ms is not None else "–"
     speed = f"{sample.tokens_per_s:,.1f} tokens/s" if sample.tokens_per_s is not None else "–"
     basis = "tokens/s of the answer alone" if sample.speed_basis == "answer" else None
-    detail = "; ".join(words for words in (basis, sample.outcome_detail) if words)
+    kind = None if sample.kind is None else "confirms a failure"
+    detail = "; ".join(words for words in (kind, basis, sample.outcome_detail) if words)
     begin = f"{at:%H:%M:%S}  {padded(sample.endpoint, width)}  "
     text = f"{begin}{sample.outcome:<12}  {sample.connection or '–':<4}  {ttft:>12}  {speed:>18}"
     span = Span(len(begin), len(begin) + len(sample.outcome), _style(sample.outcome))
@@ -43,7 +44,9 @@ class EndpointTally:
     tokens_per_s: deque[float] = field(default_factory=lambda: deque(maxlen=MEDIAN_OF))
 
     def add(self, sample: Sample) -> None:
-        """Count one sample; times and speeds are those that are measured (`probes.stats.sample_values`)."""
+        """Count one sample, unless it confirms a failure; times and speeds are those that are measured."""
+        if sample.kind is not None:
+            return
         self.outcomes[sample.outcome] += 1
         if (ttft := measured(sample, "ttft_ms")) is not None:
             self.ttft_ms.append(ttft)

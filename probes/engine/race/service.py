@@ -106,7 +106,7 @@ class RaceService:
 
     def learn_from(self, sample: Sample, _: str) -> None:
         """Learn from a scheduled probe's sample how many characters a token of its endpoint has."""
-        if (found := chars_per_token_of(sample)) is not None:
+        if sample.kind is None and (found := chars_per_token_of(sample)) is not None:
             self._chars_per_token[sample.endpoint] = found
 
     def _refuse(self, request: RaceRequest, why: str) -> None:

@@ -27,7 +27,9 @@ _EVERY: Final = 2_000
 _COUNTS: Final = ("samples", "ok", "failed", "rate_limited", "never_sent", "untrusted", "buffered")
 _SUMS: Final = ", ".join(f"sum({name})" for name in _COUNTS)
 _OF_TIER: Final = f"SELECT endpoint_id, {_SUMS} FROM rollup WHERE tier = ? AND start >= ? GROUP BY endpoint_id"
-_OF_SAMPLES: Final = "SELECT endpoint_id, count(*) FROM sample WHERE started_at >= ? GROUP BY endpoint_id"
+_OF_SAMPLES: Final = (
+    "SELECT endpoint_id, count(*) FROM sample WHERE started_at >= ? AND kind IS NULL GROUP BY endpoint_id"
+)
 _LOST: Final = "SELECT count(*) FROM {table} WHERE endpoint_id NOT IN (SELECT id FROM endpoint)"
 _PAIRS: Final = f"""
 SELECT {", ".join(f"rollup.{name}" for name in _COUNTS)}, {READ}

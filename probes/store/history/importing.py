@@ -36,7 +36,7 @@ _COUNTED: Final = (
 )
 _HELD: Final = (
     "SELECT count(*) FROM sample WHERE endpoint_id = :endpoint_id AND started_at >= :start AND started_at < :stop "
-    "AND coalesce(connection, 'none') = :connection"
+    "AND coalesce(connection, 'none') = :connection AND kind IS NULL"
 )
 
 
@@ -138,7 +138,7 @@ class _Import:
     def _uncounted(
         self, connection: Connection, fresh: Sequence[tuple[int, Sample]], until: dict[StoredKind, int]
     ) -> list[tuple[int, Sample]]:
-        """Those samples that no rollup of the store can count yet.
+        """Those samples that no rollup of the store can count yet; none ever counts one that confirms a failure.
 
         One that began before ``until`` (ms, of samples) may have been pruned. It was not where the rollup of its bucket
         counts no more samples than the store holds of that bucket; the finest tier that was not pruned there tells.
@@ -146,7 +146,8 @@ class _Import:
         may_be_counted: dict[RollupKey, bool] = {}
         found = []
         for endpoint_id, sample in fresh:
-            key = None if sample.started_at >= until["raw"] else _bucket(endpoint_id, sample, until)
+            counted = sample.kind is None and sample.started_at < until["raw"]
+            key = _bucket(endpoint_id, sample, until) if counted else None
             if key is not None and key not in may_be_counted:
                 may_be_counted[key] = _counts_more(connection, key)
             if key is None or not may_be_counted[key]:

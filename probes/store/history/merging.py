@@ -207,6 +207,8 @@ class _Merge:
         the recorder that made that rollup had recorded this sample earlier.
         """
         for endpoint_id, one in fresh:
+            if one.kind is not None:  # no rollup counts it
+                continue
             day = RollupKey("day", endpoint_id, one.connection or "none", bucket_of("day", one.started_at))
             if one.started_at < gone and day not in self._days:
                 last = run(connection, _LAST_OF_DAY, day[1:]).scalar()

@@ -1,4 +1,4 @@
-"""The newest samples of endpoints within time ranges, found by the indexes without reading the others."""
+"""The newest scheduled samples of endpoints within time ranges, found by the indexes without reading the others."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from probes.endpoint import Lane
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.stats.time_range import TimeRange
-from probes.store.read.reader import JOINED, NOT_OK, StoreReader
+from probes.store.read.reader import JOINED, NOT_OK, SCHEDULED, StoreReader
 from probes.store.row import outcome_of, sample_of
 
 _SENT: Final = "outcome NOT IN ('no_key', 'skipped', 'own_fault')"
@@ -56,7 +56,7 @@ def _newest(reader: StoreReader, questions: Mapping[int, LatestQuestion], condit
         return {}
     newest = (
         "SELECT id FROM sample WHERE endpoint_id = asked.id AND started_at >= asked.since "
-        f"AND started_at < asked.until AND {condition} ORDER BY started_at DESC LIMIT 1"
+        f"AND started_at < asked.until AND {condition} AND {SCHEDULED} ORDER BY started_at DESC LIMIT 1"
     )
     sql = (
         f"WITH asked(id, since, until, lane) AS (VALUES {', '.join(['(?, ?, ?, ?)'] * len(questions))}) "
@@ -75,7 +75,7 @@ def newest_samples(
     """Up to ``limit`` samples of one endpoint that were sent, newest first; ``failed``: only those not ok."""
     sql = (
         f"SELECT {JOINED} FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id WHERE sample.endpoint_id = ? "
-        f"AND started_at >= ? AND started_at < ? AND {NOT_OK if failed else _SENT} "
+        f"AND started_at >= ? AND started_at < ? AND {NOT_OK if failed else _SENT} AND {SCHEDULED} "
         "ORDER BY started_at DESC LIMIT ?"
     )
     return [sample_of(row) for row in reader.few(sql, [endpoint_id, *span, limit])]

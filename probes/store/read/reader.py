@@ -93,6 +93,9 @@ NOT_OK: Final = "outcome NOT IN ('ok', 'no_key', 'skipped') AND outcome <> 'own_
 """The condition of samples that say something about an endpoint and did not end ok. Its first half is, to the letter,
 the condition of their partial index: else SQLite and PostgreSQL would not use it."""
 
+SCHEDULED: Final = "sample.kind IS NULL"
+"""The condition of samples that count: those of probes that confirm a failure are in no figure and no rate."""
+
 JOINED_FROM: Final = "sample LEFT JOIN endpoint ON endpoint.id = sample.endpoint_id"
 """LEFT fixes the order of the join for SQLite: samples lead, in the order of their index; none lacks its endpoint."""
 
@@ -150,11 +153,12 @@ class StoreReader:
         return self._source.has(table)
 
     def points(self, since_ms: int, until_ms: int | None = None, vantage: str | None = None) -> Iterator[PanelPoint]:
-        """The samples that started from ``since_ms`` until before ``until_ms``, oldest first, as points.
+        """The scheduled samples that started from ``since_ms`` until before ``until_ms``, oldest first, as points.
 
         Those of one vantage, or (None) of all that record.
         """
         where, parameters = within(since_ms, until_ms)
+        where += f" AND {SCHEDULED}"
         if vantage is None:
             where += f" AND sample.{NOT_IMPORTED_SQL}"
         else:
@@ -173,7 +177,7 @@ class StoreReader:
     def samples(
         self, since_ms: int | None = None, until_ms: int | None = None, endpoints: Collection[str] = ()
     ) -> Iterator[Sample]:
-        """The samples that started from ``since_ms`` until before ``until_ms``, of these endpoints, oldest first."""
+        """All samples that started from ``since_ms`` until before ``until_ms``, of these endpoints, oldest first."""
         where, parameters = within(since_ms, until_ms, endpoints)
         sql = f"SELECT {JOINED} FROM {JOINED_FROM} WHERE {where} ORDER BY sample.started_at"
         for rows in self.rows(sql, parameters):
@@ -195,21 +199,21 @@ class StoreReader:
         return {sample.endpoint: sample for sample in self.last(1, vantage=vantage)}
 
     def last(self, limit: int, condition: str = "TRUE", vantage: str | None = None) -> list[Sample]:
-        """The last samples of each endpoint, up to ``limit`` of each, oldest first; those that meet the condition.
+        """The last scheduled samples of each endpoint, up to ``limit`` of each, oldest first, that meet the condition.
 
         Those of one vantage, or (None) of all that record.
         """
         # a span of one, in its index's order: with "=" PostgreSQL may walk back in time until it meets the endpoint
-        of_endpoint = f"endpoint_id BETWEEN endpoint.id AND endpoint.id AND {condition}"
+        of_endpoint = f"endpoint_id BETWEEN endpoint.id AND endpoint.id AND {condition} AND {SCHEDULED}"
         ids = f"SELECT id FROM sample WHERE {of_endpoint} ORDER BY endpoint_id DESC, started_at DESC, id DESC LIMIT ?"
         sql = f"SELECT {JOINED} FROM {self._source.newest(ids)} ORDER BY sample.started_at"
         found = map(sample_of, self.few(sql, [limit]))
         return [one for one in found if is_asked_for(one.vantage, vantage)]
 
     def served(self, since_ms: int) -> Iterator[ServedRow]:
-        """Who served the samples that started from ``since_ms`` on, oldest first, without those that do not say."""
+        """Who served the scheduled samples that started from ``since_ms`` on, oldest first, where they say so."""
         words = "served_model, served_tier, served_by, served_fingerprint"
-        where = f"started_at >= ? AND coalesce({words}) IS NOT NULL"
+        where = f"started_at >= ? AND coalesce({words}) IS NOT NULL AND {SCHEDULED}"
         sql = f"SELECT endpoint_id, started_at, {words} FROM sample WHERE {where} ORDER BY started_at"
         names: dict[int, str] = {}
         for rows in self.rows(sql, [since_ms]):
@@ -245,7 +249,7 @@ class StoreReader:
         return dict(self.few(sql))
 
     def bills(self, since_ms: int, vantage: str) -> list[CostGroup]:
-        """What decides the cost of the samples of one place that started from ``since_ms`` on, equal ones together."""
+        """What decides the cost of all samples of one place that started from ``since_ms`` on, equal ones together."""
         facts = ", ".join(CostFacts._fields[:-1])
         of_place = "started_at >= ? AND endpoint_id IN (SELECT id FROM endpoint WHERE vantage = ?)"
         same = f"GROUP BY endpoint_id, {facts}, cost_usd IS NULL"

@@ -107,7 +107,7 @@ class BatchWriter:
                     if self._file != _identity(self._path):
                         raise StoreProblem("failed", "the store's file was taken away while it was written to")
                     self._endpoints |= found  # only now: one that was rolled back has no id
-                    self._stored += len(entries)
+                    self._stored += sum(one.sample.kind is None for one in entries)
         except StoreHeld as held:
             self.close()
             raise StoreProblem("locked", str(held)) from held

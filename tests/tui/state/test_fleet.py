@@ -65,6 +65,17 @@ def test_the_newest_alerts_stay_until_there_are_others_or_another_recorder_is_fo
     assert made.alerts is None
 
 
+def test_a_sample_that_confirms_a_failure_changes_nothing_of_its_row():
+    failed = sample(endpoint=CEREBRAS, started_at=NOW - 9000, outcome=Outcome.TIMEOUT)
+    confirms = sample(endpoint=CEREBRAS, started_at=NOW - 1000, ttft_ms=5.0, kind="confirm")
+    alone, beside = (fleet(fabric.hello(), fabric.frame(some)) for some in ([failed], [failed, confirms]))
+    assert beside.recent(CEREBRAS).failures == alone.recent(CEREBRAS).failures == (failed,)
+    assert beside.recent(CEREBRAS).sample == failed
+    shown, usual = (next(one for one in board(made).endpoints if one.name == CEREBRAS) for made in (beside, alone))
+    assert (shown.state, shown.last_at) == (usual.state, usual.last_at)
+    assert len(beside.endpoints[CEREBRAS].history) == 1
+
+
 def test_a_day_becomes_a_row_for_each_endpoint(day):
     shown = board(fleet(fabric.hello(), fabric.frame(day)))
     assert shown.total == len(HABITS)
