@@ -15,6 +15,7 @@ from msgspec import UNSET
 
 from probes.clock import SteadyClock
 from probes.endpoint import Endpoint, lane_of
+from probes.engine.confirmation import SCHEDULED_SOON_S, Confirmation
 from probes.engine.endpoint_backoff import EndpointBackoff
 from probes.engine.services import MonitorServices
 from probes.feed.messages import MonitorStatus
@@ -34,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class EndpointMonitor:
-    """Starts at most one probe of its endpoint at a time, and turns every due time into exactly one sample.
+    """Starts at most one scheduled probe of its endpoint at a time, and turns every due time into exactly one sample.
 
     The exception is an endpoint without a key: one `no_key` sample says what is missing, and it is looked for again at
     every due time.
@@ -68,6 +69,7 @@ class EndpointMonitor:
         self._is_retired = False
         self._unlisted_since: int | None = None
         self._task: asyncio.Task[ProbeResult | KeyMissing] | None = None
+        self._confirmation: Confirmation | None = None
 
     @property
     def status(self) -> MonitorStatus:
@@ -100,11 +102,13 @@ class EndpointMonitor:
             old.close()
         if not _asks_the_same(before, endpoint):
             self._backoff, self._blocked_until, self._missing_key, self._newest = EndpointBackoff(), None, None, None
+            self._end_confirmation()
         self._report_status()
 
     def retire(self) -> None:
         """Begin no probe any more and report no status: the endpoint is not configured any longer."""
         self._is_retired = True
+        self._end_confirmation()
         if not self._is_running():
             self._prober.close()
 
@@ -164,6 +168,19 @@ class EndpointMonitor:
             if self._reason_to_skip() is None:
                 self.probe_due(self._clock.now())
 
+    def confirm(self, is_wanted: Callable[[], bool]) -> None:
+        """Probe again 5 s from now and 20 s from now, to tell whether a probe that has just failed was a blip.
+
+        Each only if ``is_wanted`` then, and not where it would be skipped, the endpoint lacks its key, or a scheduled
+        probe comes soon. Nothing else changes: no due time, no connection of scheduled probes, no back-off.
+        """
+        if self.endpoint.interval <= SCHEDULED_SOON_S or self._is_retired:
+            return
+        if self._confirmation is None or self._confirmation.is_over:
+            self._confirmation = Confirmation(
+                self.endpoint, self._services, lambda: is_wanted() and self._may_confirm()
+            )
+
     async def wait_until_idle(self) -> None:
         """Wait until no probe is running."""
         while self._task is not None and not self._task.done():
@@ -185,6 +202,8 @@ class EndpointMonitor:
 
     async def stop(self, grace: float) -> None:
         """Let a running probe finish within ``grace`` seconds, else cancel it; close the connection."""
+        if self._confirmation is not None:
+            await self._confirmation.stop(grace)
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=grace)
             self._task.cancel()
@@ -206,6 +225,15 @@ class EndpointMonitor:
         if (end := self._backoff_end()) is not None:
             return f"{self._blocked_why}: backing off until {_instant_text(end, time.time())}"
         return None
+
+    def _may_confirm(self) -> bool:
+        """Whether a probe beside the schedule may be sent now, and tells more than the next scheduled one would."""
+        is_soon = self._next_due is not None and 0 <= self._next_due - self._clock.now() < SCHEDULED_SOON_S
+        return not is_soon and self._missing_key is None and self._reason_to_skip() is None
+
+    def _end_confirmation(self) -> None:
+        if self._confirmation is not None:
+            self._confirmation.end()
 
     def _skip(self, why: str, started_at: int | None = None) -> None:
         self._deliver_unmeasured(self.endpoint, Outcome.SKIPPED, why, started_at)

@@ -11,7 +11,7 @@ from probes.wire.credentials import Credentials
 
 
 class ProbeServices(Protocol):
-    """What sending a probe takes: the endpoint's credentials, and room in the day's budget."""
+    """What sending a probe takes: the endpoint's credentials, a prober, and room in the day's budget."""
 
     async def find_credentials(self, endpoint: Endpoint) -> Credentials | None:
         """The credentials of an endpoint's requests; None where they need none. Raises KeyMissing."""
@@ -21,6 +21,9 @@ class ProbeServices(Protocol):
 
     def reserve_budget(self, endpoint: Endpoint) -> Callable[[], None]:
         """Set aside what a probe may cost at most. Returns the function that releases it, once its cost is recorded."""
+
+    def make_prober(self, endpoint: Endpoint) -> Prober:
+        """A prober of an endpoint. Raises ConfigError and ValueError where a file that it needs cannot be used."""
 
     def record_cost(self, sample: Sample, endpoint: Endpoint) -> None:
         """Count what a sample of an endpoint cost; keys that were refused are looked up anew."""
@@ -44,9 +47,6 @@ class MonitorServices(ProbeServices, Protocol):
 
 class RaceServices(ProbeServices, Protocol):
     """What races need of an engine."""
-
-    def make_prober(self, endpoint: Endpoint) -> Prober:
-        """A prober of an endpoint. Raises ConfigError and ValueError where a file that it needs cannot be used."""
 
     def suspend_for_race(self, lanes: Collection[str]) -> None:
         """Suspend scheduled probes of the endpoints of these names, and of no other; () resumes all."""
