@@ -52,6 +52,10 @@ KEEP_AFTER_S: Final = 1.0
 """Seconds after a change until it is written: a key that is held down changes it many times."""
 
 
+BACKGROUND_S: Final = 300.0
+"""So often it is asked whether baselines are new; incidents come with the frames besides."""
+
+
 class InftopApp(TerminalApp):
     """The dashboard on one source.
 
@@ -104,6 +108,7 @@ class InftopApp(TerminalApp):
         for notice in self._options.notices:
             self.notify(notice, markup=False)
         self.set_interval(TICK_S, self.tick)
+        self.set_interval(BACKGROUND_S, self._past.read_background)
         if self._options.lasting_s is not None:
             self.set_timer(self._options.lasting_s, self.action_quit)
 

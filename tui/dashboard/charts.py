@@ -19,7 +19,7 @@ from tui.style.palette import endpoint_color
 from tui.time.period import Period, dates
 from tui.time.time_grid import TimeGrid
 from tui.widgets.charts.chart import REDRAW_S, Chart
-from tui.widgets.charts.plot import Plot, Range
+from tui.widgets.charts.plot import Plot, Range, usual_ranges
 from tui.widgets.charts.series import Point, Series
 
 MOST_BINS: Final = 30
@@ -63,8 +63,8 @@ def plots(dashboard: Dashboard, shown: Shown, *, dark: bool) -> tuple[Plot, Plot
     """TTFT, tokens/s, error rate and rate-limit hits, over the dashboard's window.
 
     Errors and hits are steps, as long as the bins that they are counted in; of the others a band reaches up to the
-    worst.
-    The time axes mark the instants at which something else began to serve the selected endpoint.
+    worst. What is usual of the selected endpoint is tinted in its colour. The incidents of all that have a line are
+    shaded. The time axes mark the instants at which something else began to serve the selected endpoint.
     """
     grid, views = dashboard.grid, shown.lines
     each = slices_per_bin(grid, max((view.facts.interval for view in dashboard.endpoints), default=0.0))
@@ -72,6 +72,10 @@ def plots(dashboard: Dashboard, shown: Shown, *, dark: bool) -> tuple[Plot, Plot
     window = then if dashboard.past else f"last {Period(dashboard.window_ms).words}"
     per = f"per {_length(each * grid.length_ms)}"
     marked_at = tuple(one.at for view in views if view.name == dashboard.selected for one in view.changes)
+    chosen = next((view for view in views if view.name == dashboard.selected), None)
+    own = chosen.usual if chosen else {}
+    color = endpoint_color(chosen.slot, dark=dark) if chosen else ""
+    incidents = tuple({span: None for view in views for span in view.incidents})
     ttft, speed, errors, hits = [], [], [], []
     for view in views:
         figures = view.figures
@@ -83,17 +87,27 @@ def plots(dashboard: Dashboard, shown: Shown, *, dark: bool) -> tuple[Plot, Plot
         errors.append(line.steps(_error_rate(grid, view, each)))
         hits.append(line.steps(_hits(grid, view, each)))
 
-    def plot(title: str, series: Iterable[Series], band: Iterable[Range], least: float, note: str) -> Plot:
+    def plot(
+        title: str,
+        series: Iterable[Series],
+        band: Iterable[Range],
+        least: float,
+        note: str,
+        usual: Iterable[Range] = (),
+    ) -> Plot:
         lines, may_log = tuple(series), not note.endswith(per)
-        return Plot(title, lines, grid.start_ms, grid.end_ms, least, may_log, note, marked_at, band=tuple(band))
+        return Plot(
+            title, lines, grid.start_ms, grid.end_ms, least, may_log, note, marked_at,
+            band=tuple(band), usual=usual, usual_color=color, incidents=incidents,
+        )  # fmt: skip
 
     others = [view.figures for view in shown.others if view.figures.covered]
     failing = [view for view in shown.others if any(view.figures.failed)]
     limited = [view for view in shown.others if any(view.figures.hits)]
     times, speeds = ([getattr(one, name) for one in others] for name in ("ttft_ms", "tokens_per_s"))
     return (
-        plot("TTFT ms", ttft, middle_half(grid, times), 10.0, window),
-        plot("tokens/s", speed, middle_half(grid, speeds), 10.0, window),
+        plot("TTFT ms", ttft, middle_half(grid, times), 10.0, window, usual_ranges(own.get("ttft_ms"), grid)),
+        plot("tokens/s", speed, middle_half(grid, speeds), 10.0, window, usual_ranges(own.get("tokens_per_s"), grid)),
         plot("error rate %", errors, _worst(grid, failing, each, _error_rate), 10.0, f"{window}, {per}"),
         plot("rate-limit hits", hits, _worst(grid, limited, each, _hits), 4.0, f"{window}, {per}"),
     )
@@ -194,6 +208,9 @@ def legend(shown: Shown, selected: str | None, width: int, *, dark: bool) -> Tex
         (f"{'▸' if view.name == selected else ' '}{tag(view.slot)} {view.name}  ", endpoint_color(view.slot, dark=dark))
         for view in shown.lines
     ]
+    chosen = next((view for view in shown.lines if view.name == selected and view.usual), None)
+    if chosen is not None:
+        entries.append((f" {BAND} usual of {tag(chosen.slot)}  ", endpoint_color(chosen.slot, dark=dark)))
     if shown.others:
         entries.append((f" {BAND} {len(shown.others)} others: the middle half; of errors and hits the worst", ""))
     rows, used = [Text(no_wrap=True)], 0
@@ -275,7 +292,9 @@ class Charts(VerticalScroll):
         shown = Shown.of(dashboard, self._lines)
         self._lines = tuple(view.name for view in shown.lines)
         # figures compare by identity: FleetState makes new ones only when something changed
-        figures = tuple((one.name, one.figures, one.changes) for one in (*shown.lines, *shown.others))
+        figures = tuple(
+            (one.name, one.figures, one.changes, one.usual, one.incidents) for one in (*shown.lines, *shown.others)
+        )
         drawn_with = (dark, self.size.width, dashboard.selected, self._lines, dashboard.grid, figures)
         if drawn_with == self._drawn_with:
             return

@@ -8,7 +8,7 @@ from probes.stats.quantiles import median
 from tui.endpoint.summary import SHARES, EndpointSummary, Graph, Levels
 from tui.style.palette import endpoint_color
 from tui.time.time_grid import TimeGrid
-from tui.widgets.charts.plot import Plot
+from tui.widgets.charts.plot import Plot, usual_ranges
 from tui.widgets.charts.series import Point, Series
 
 TITLES: Final[dict[Graph, str]] = {"ttft_ms": "TTFT ms", "tokens_per_s": "tokens/s"}
@@ -28,9 +28,10 @@ GAP_INTERVALS: Final = 3
 def plot(summary: EndpointSummary, graph: Graph, lane: str, interval_s: float, *, dark: bool) -> Plot:
     """One lane's lines; of another lane the median alone, for comparison: their values are never mixed.
 
-    Failed probes are marked on the time axis.
+    Failed probes are marked on the time axis, what is usual lies behind the lines, and incidents are shaded.
     """
     grid, names = summary.grid, line_names(graph)
+    known = summary.background.get(lane)
     levels = summary.levels.get(lane, {}).get(graph, ())
     failed = tuple(grid.middle(place) for place, count in enumerate(summary.failed) if count)
     reach = reach_ms(levels, grid, interval_s)
@@ -58,6 +59,9 @@ def plot(summary: EndpointSummary, graph: Graph, lane: str, interval_s: float, *
         may_log=True,
         log_from=LOG_FROM,
         note="; ".join([lane, *(f"{LETTERS[-1]} {one} p50" for one in others)]),
+        usual=usual_ranges(known.usual.get(graph) if known else None, grid),
+        usual_color=endpoint_color(_SLOTS[0], dark=dark),
+        incidents=known.incidents if known else (),
     )
 
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from probes.sample import Sample
 from probes.stats.rollup import EXTENTS, LENGTH_MS, Rollup
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
+from probes.store.alerts.baselines import read_baselines
+from probes.store.alerts.incidents import read_incidents
 from probes.store.read import pages
 from probes.store.read.pages import Stored
 from probes.store.read.reader import StoreReader
@@ -29,6 +31,7 @@ from probes.store.read.rollup_queries import (
 from probes.store.vantage import is_asked_for
 from tui.endpoint.summary import GRAPHS, EndpointSummary, Retained, SummaryRows, summarize, tier_for
 from tui.endpoint.week import Measure, Week, hours_of_week, week_of_counts, week_of_sketches
+from tui.state.background import EndpointBackground, background_of
 from tui.time.time_grid import TimeGrid, drawn_length
 
 BY_SAMPLES_MS: Final = 600_000
@@ -84,10 +87,12 @@ def read_summary(url: str, question: SummaryQuestion) -> tuple[EndpointSummary, 
         length = drawn_length(span.length_ms, began(reader, ids) if question.live else None, span.until)
         drawn = TimeRange(span.until - length, span.until)
         retained = Retained(pages.oldest_sample(reader, ids), least, begins[least])
+        background = _background(reader, question)
         if span.length_ms <= BY_SAMPLES_MS and (read := _samples(reader, ids, span)) is not None:
             grid = TimeGrid.of_buckets(drawn, SECOND_MS, question.columns)
             found, before = of_samples(read, span, grid), of_samples(read, span.before(), grid)
-            return summarize(span, "sample", grid, found, before, known, question.lane, retained), _vantages(known)
+            summary = summarize(span, "sample", grid, found, before, known, question.lane, retained)
+            return replace(summary, background=background), _vantages(known)
         tier = tier_for(drawn, begins)
         grid = TimeGrid.of_buckets(drawn, LENGTH_MS[tier], question.columns)
         whole = BucketRange(tier, grid.start_ms, grid.end_ms)
@@ -102,7 +107,17 @@ def read_summary(url: str, question: SummaryQuestion) -> tuple[EndpointSummary, 
             outcomes(reader, ids, whole, grid.start_ms, grid.length_ms),
         )
         before = SummaryRows(totals(reader, ids, parts_before), sketches(reader, ids, parts_before))
-    return summarize(span, tier, grid, found, before, known, question.lane, retained), _vantages(known)
+    summary = summarize(span, tier, grid, found, before, known, question.lane, retained)
+    return replace(summary, background=background), _vantages(known)
+
+
+def _background(reader: StoreReader, question: SummaryQuestion) -> dict[str, EndpointBackground]:
+    """What is usual of the endpoint and the incidents of the span, by lane."""
+    baselines = read_baselines(reader, (question.name,))
+    incidents = read_incidents(reader, *question.span)
+    return {
+        lane: background_of(question.name, lane, question.vantage, baselines, incidents) for lane in ("warm", "cold")
+    }
 
 
 def read_week(url: str, question: WeekQuestion) -> Week:

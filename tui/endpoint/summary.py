@@ -10,6 +10,7 @@ from probes.stats.rollup import LENGTH_MS, TIERS, Tier
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import TimeRange, finest_tier
 from probes.store.read.rollup_queries import LaneKey, RollupSums, Slice, added
+from tui.state.background import EndpointBackground
 from tui.time.time_grid import TimeGrid
 
 LEAST_SLICES: Final = 60
@@ -106,7 +107,8 @@ class EndpointSummary:
     ``whole`` is all lanes together: only its counts and its headroom mean anything. ``lanes`` has those with samples,
     the endpoint's own first. ``levels`` is by lane and graph; None: no trusted ok sample in that slice. ``samples``
     counts by slice, ``not_ok`` those that are not ok, by outcome and slice. ``headroom`` is the least by slice
-    (a share of 1), ``stalls`` the longest gap by lane and slice, ms. ``places`` is by vantage, then by lane.
+    (a share of 1), ``stalls`` the longest gap by lane and slice, ms. ``places`` is by vantage, then by lane;
+    ``background``, what is usual and the incidents, by lane.
     """
 
     span: TimeRange
@@ -124,6 +126,7 @@ class EndpointSummary:
     stalls: Mapping[str, Sequence[float | None]]
     places: Mapping[str, Mapping[str, RangeSummary]]
     retained: Retained = Retained()  # noqa: RUF009 - frozen
+    background: Mapping[str, EndpointBackground] = field(default_factory=dict)
 
     def median_ratio(self, lane: str, metric: str) -> MedianRatio | None:
         """The span's median over that of the span before; None where one of them has no samples on the lane."""

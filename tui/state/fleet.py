@@ -15,6 +15,7 @@ from probes.alerts.state import State as JudgedState
 from probes.certificate import Certificate
 from probes.diagnosis.attribution import Attribution, LastProbe, attribute, worst
 from probes.diagnosis.reachability import ReachabilityCheck
+from probes.endpoint import lane_of
 from probes.feed.messages import (
     AlertStatus,
     ConfigurationStatus,
@@ -27,6 +28,7 @@ from probes.feed.messages import (
 from probes.sample import Sample
 from tui.sources.messages import Configured, LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
 from tui.state.attribution import recent_checks
+from tui.state.background import Background
 from tui.state.endpoint_state import EndpointState, Recent
 from tui.state.figures import window_start
 from tui.state.health import state
@@ -68,8 +70,9 @@ class FleetState:
     """Endpoints in the order of the configuration, the engine's status and the link to it.
 
     ``longest_name`` is the width of the longest name in cells, ``vantages`` the places the store knows them from, where
-    there are several. ``alerts`` is what is judged now; None while nobody has said so. `apply` takes what a source
-    delivers, `dashboard` makes the frozen value of one tick; both run on the screen's loop, so nothing is locked.
+    there are several. ``alerts`` is what is judged now; None while nobody has said so; ``background`` what is usual and
+    the incidents that are known. `apply` takes what a source delivers, `dashboard` makes the frozen value of one tick;
+    both run on the screen's loop, so nothing is locked.
     """
 
     def __init__(self, endpoints: Iterable[EndpointFacts] = (), now: int = 0) -> None:
@@ -78,6 +81,7 @@ class FleetState:
         self.engine: EngineStatus | None = None
         self.configuration: ConfigurationStatus | None = None
         self.alerts: AlertStatus | None = None
+        self.background = Background()
         self._judged: dict[str, Judgement] = {}
         self._configured: tuple[EndpointFacts, ...] = ()
         self._recorded: tuple[EndpointFacts, ...] = ()
@@ -169,6 +173,7 @@ class FleetState:
         self.configuration = frame.configuration
         if frame.alerts is not None:
             self.alerts, self._judged = frame.alerts, worst_by_endpoint(frame.alerts.judgements)
+            self.background.add(frame.alerts.incidents)
         if frame.endpoints is not None:
             self._configure(frame)
         if self.link.phase not in ("live", "attached", "unrecorded"):
@@ -197,6 +202,9 @@ class FleetState:
         self.certificate = past.certificate or self.certificate
         self.vantages = past.vantages or self.vantages
         self._oldest_stored = self._oldest_stored if past.oldest_at is None else past.oldest_at
+        if past.baselines is not None:
+            self.background.learn(past.baselines)
+        self.background.add(past.incidents)
         for name, history in past.histories.items():
             if (endpoint := self.endpoints.get(name)) is not None:
                 endpoint.history.merge(history)
@@ -288,7 +296,8 @@ class FleetState:
         else:
             seen = self._present(options, on, now)
             seen = [window.live_view(one) for one in seen] if window else seen
-        views = compared(seen, options.ranking)
+        vantage = asked.vantage if asked else options.vantage
+        views = compared([self._on_background(one, vantage) for one in seen], options.ranking)
         shown, groups = arranged(views, options)
         names = [view.name for view in shown]
         return Dashboard(
@@ -313,6 +322,13 @@ class FleetState:
             filled_ms=None if past else self._filled_ms(length, now),
             vantage=asked.vantage if asked else None,
         )
+
+    def _on_background(self, view: EndpointView, vantage: str | None) -> EndpointView:
+        """A row with what is usual of it and its incidents, as far as any are known."""
+        known = self.background.of(view.name, lane_of(view.facts.connection), vantage)
+        if not known.usual and not known.incidents:
+            return view
+        return replace(view, usual=known.usual, baselines=known.baselines, incidents=known.incidents)
 
     def _present(self, options: ViewOptions, on: TimeGrid, now: int) -> list[EndpointView]:
         """The rows of the window that ends now, over the slices ``on``, as far as memory holds it."""

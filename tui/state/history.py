@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from probes.alerts.incident import Incident
 from probes.certificate import Certificate
 from probes.outcome import Outcome
 from probes.sample import Sample
@@ -14,6 +15,8 @@ from tui.state.rate_limits import LimitReading
 from tui.state.served_by import ServingChange, ServingSeen
 
 if TYPE_CHECKING:  # a screen without a store reads none
+    from probes.alerts.detect.baseline import Baseline
+    from probes.store.alerts.baselines import BaselineKey
     from probes.store.read.reader import PanelPoint
 
 SPAN_MS: Final = 24 * 3600 * 1000
@@ -229,6 +232,7 @@ class LoadedHistory:
     moments at which something else served than before. ``certificate`` is the newest selftest's, ``vantages`` the
     places that the store holds of the same endpoints; empty where that is one. ``oldest_at`` is when the oldest sample
     in the store began (ms since the epoch), as near as is still known; infinite where it holds none, None: not read.
+    ``baselines`` are all that there are (None: not read), ``incidents`` those of the span.
     """
 
     histories: Mapping[str, History]
@@ -240,3 +244,5 @@ class LoadedHistory:
     certificate: Certificate | None = None
     vantages: tuple[str, ...] = ()
     oldest_at: float | None = None
+    baselines: "Mapping[BaselineKey, Baseline] | None" = None
+    incidents: tuple[Incident, ...] = ()

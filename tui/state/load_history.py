@@ -7,6 +7,8 @@ from typing import Final
 
 from probes.models.changes import ModelEvent, names_in_lists
 from probes.sample import Sample
+from probes.store.alerts.baselines import newest_baseline, read_baselines
+from probes.store.alerts.incidents import read_incidents
 from probes.store.certificates import newest as newest_certificate
 from probes.store.models import read_events
 from probes.store.read.reader import PanelPoint, StoreReader
@@ -18,6 +20,9 @@ from tui.state.rate_limits import LimitReading
 from tui.state.served_by import KEPT, ServingChange, ServingSeen, changes, listing_change
 
 FAILURES: Final = 20
+
+MOST_INCIDENTS: Final = 5_000
+"""The newest that are drawn: those of years, where an endpoint has one a week."""
 
 
 def read_points(
@@ -85,6 +90,20 @@ def _vantages(known: Iterable[EndpointKey], names: Collection[str]) -> tuple[str
     places = {(key[1], key[0]) for key in known if key[1] in names}
     several = len(places) > len({name for name, _ in places})
     return tuple(sorted({vantage for _, vantage in places})) if several else ()
+
+
+def read_background(
+    url: str, names: Collection[str], known: tuple[int, int] | None = None
+) -> tuple[LoadedHistory, tuple[int, int]]:
+    """What is usual of these endpoints, and all incidents; and how many baselines of which age there are.
+
+    Where these are as many and as old as ``known`` says, they are not read again. Raises StoreProblem.
+    """
+    with closing(StoreReader(url)) as reader:
+        newest = newest_baseline(reader)
+        baselines = read_baselines(reader, names) if newest != known else None
+        incidents = read_incidents(reader, limit=MOST_INCIDENTS)
+    return LoadedHistory({}, baselines=baselines, incidents=tuple(incidents)), newest
 
 
 def read_changes(

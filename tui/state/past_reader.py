@@ -33,6 +33,7 @@ class PastReader:
         self._run = run
         self._on_problem = on_problem
         self._read_since: int | None = None
+        self._baselines: tuple[int, int] | None = None
         self._is_closed = False
 
     def read(self, back_ms: int = 0) -> None:
@@ -59,6 +60,11 @@ class PastReader:
         since = min(now - max(self._window_ms(), CATCH_UP_MS), self._read_since or now)
         self._run(self._read(url, [(since, now + 1)], tuple(names)))
 
+    def read_background(self) -> None:
+        """Read what is usual of the endpoints, where that is new, and the incidents."""
+        if (url := self._fleet.store_url) is not None and self._fleet.endpoints:
+            self._run(self._read_background(url, tuple(self._fleet.endpoints)))
+
     def close(self) -> None:
         """Leave off what is being read."""
         self._is_closed = True
@@ -74,5 +80,18 @@ class PastReader:
                 self._fleet.load(past)
             begin = self._now() - max(self._window_ms(), CATCH_UP_MS)
             self._fleet.load(await asyncio.to_thread(read_changes, url, begin, names, lambda: self._is_closed))
+            self._baselines = None
+            await self._read_background(url, tuple(self._fleet.endpoints))
         except StoreProblem as problem:
             self._on_problem(problem.detail)
+
+    async def _read_background(self, url: str, names: tuple[str, ...]) -> None:
+        from probes.store.problem import StoreProblem
+        from tui.state.load_history import read_background
+
+        try:
+            past, self._baselines = await asyncio.to_thread(read_background, url, names, self._baselines)
+        except StoreProblem as problem:
+            self._on_problem(problem.detail)
+        else:
+            self._fleet.load(past)

@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from probes.alerts.incident import Incident
 from probes.alerts.state import Metric
@@ -19,6 +19,9 @@ from tui.state.served_by import ServingChange
 from tui.style.palette import Phase, State
 from tui.time.background import IncidentSpan, UsualBand
 from tui.time.time_grid import TimeGrid
+
+if TYPE_CHECKING:  # the first picture has none
+    from probes.alerts.detect.baseline import Baseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,8 @@ class EndpointView:
     group view alone. ``attribution``: what its failing now is attributed to. ``since`` is when the first probe of those
     began that have failed, or met a limiter, one after the other up to now, or when what is judged of it began; None of
     any other state. ``ratio`` is how many times slower than usual it is judged to be. ``usual`` is the
-    baseline of each figure, as far as it is known, ``incidents`` are the spans in which it was in one.
+    band of what is usual of each figure, as far as it is known, made of its ``baselines``; ``incidents`` are the spans
+    in which it was in one.
     """
 
     facts: EndpointFacts
@@ -148,6 +152,7 @@ class EndpointView:
     since: int | None = None
     ratio: float | None = None
     usual: Mapping[Metric, UsualBand] = field(default_factory=dict)
+    baselines: "Mapping[Metric, Baseline]" = field(default_factory=dict)
     incidents: tuple[IncidentSpan, ...] = ()
 
     @property

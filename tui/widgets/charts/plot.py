@@ -8,7 +8,8 @@ from rich.cells import cell_len
 from textual.color import Color
 
 from tui.style.palette import BEGINNINGS, severity_color
-from tui.time.background import IncidentSpan
+from tui.time.background import IncidentSpan, UsualBand, bands
+from tui.time.time_grid import TimeGrid
 from tui.widgets.charts.axis import LOG_RATIO, ValueAxis, value_axis, value_label
 from tui.widgets.charts.canvas import Canvas, Cell, Line
 from tui.widgets.charts.series import Point, Series, clean, column_of, runs, stairs, thin
@@ -39,6 +40,21 @@ class Range(NamedTuple):
     until: int
     low: float
     high: float
+
+
+def usual_ranges(band: UsualBand | None, grid: TimeGrid) -> tuple[Range, ...]:
+    """What is usual over a grid, slice by slice; neighbouring slices of the same hours are one range."""
+    usual = bands(band, [range(place, place + 1) for place in range(grid.count)], grid)
+    found: list[Range] = []
+    for place, one in enumerate(usual):
+        begin = grid.start_ms + place * grid.length_ms
+        if one is None:
+            continue
+        if found and found[-1].until == begin and (found[-1].low, found[-1].high) == (one[0], one[2]):
+            found[-1] = found[-1]._replace(until=begin + grid.length_ms)
+        else:
+            found.append(Range(begin, begin + grid.length_ms, one[0], one[2]))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
