@@ -93,7 +93,7 @@ def plots(dashboard: Dashboard, shown: Shown, *, dark: bool) -> tuple[Plot, Plot
         band: Iterable[Range],
         least: float,
         note: str,
-        usual: Iterable[Range] = (),
+        usual: tuple[Range, ...] = (),
     ) -> Plot:
         lines, may_log = tuple(series), not note.endswith(per)
         return Plot(
