@@ -1,5 +1,6 @@
 """A real ``inftop record`` on a machine of its own, as far as its files go, and what it says as it says it."""
 
+import math
 import os
 import re
 import signal
@@ -17,13 +18,16 @@ _SAMPLE = re.compile(r"\d\d:\d\d:\d\d  \S")
 HUNG_S = 90.0
 """Nothing that is waited for takes so long, however busy the machine."""
 
+INTERVAL_S = 0.2
+"""From one sample of an endpoint to its next, where nothing else is said."""
+
 CONFIG = """
 [store]
 url = "{store}"
 vantage = "chaos"
 [probe]
 interval = "{interval}"
-timeout = {{ connect = "5s", first_token = "5s", stall = "5s", total = "8s" }}
+timeout = {{ connect = "{patience}", first_token = "{patience}", stall = "{patience}", total = "{patience}" }}
 [budget]
 tokens_per_day = 1_000_000_000
 [control]
@@ -39,9 +43,18 @@ model = "{model}"
 """
 
 
-def configuration(path: Path, store: str, endpoints: Mapping[str, tuple[str, str]], interval: str = "200ms") -> Path:
-    """A configuration of these endpoints, each with its URL and model."""
-    text = CONFIG.format(store=store, interval=interval)
+def configuration(
+    path: Path,
+    store: str,
+    endpoints: Mapping[str, tuple[str, str]],
+    interval: str = f"{INTERVAL_S * 1000:g}ms",
+    patience: str = "60s",
+) -> Path:
+    """A configuration of these endpoints, each with its URL and model.
+
+    The simulator may stand still for as long as the machine likes: with such a ``patience`` no probe of it times out.
+    """
+    text = CONFIG.format(store=store, interval=interval, patience=patience)
     text += "".join(ENDPOINT.format(name=name, url=url, model=model) for name, (url, model) in endpoints.items())
     path.write_text(text)
     return path
@@ -77,6 +90,12 @@ class Recorder:
         return sum(
             at <= before and bool(_SAMPLE.match(line)) and line[10:].startswith(name) for at, line in list(self.out)
         )
+
+    def held_up_s(self, until: float) -> float:
+        """How much longer than `INTERVAL_S` no sample was printed, at the longest, up to an instant."""
+        printed = [at for at, line in list(self.out) if _SAMPLE.match(line) and at <= until]
+        ends = [*printed[1:], until if math.isfinite(until) else printed[-1]]
+        return max(0.0, *(after - before - INTERVAL_S for before, after in zip(printed, ends, strict=True)))
 
     def says(self, words: str) -> bool:
         """Whether standard error has these words."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.stores import other
+from tests.store.stores import PATIENCE_S, other
 
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
@@ -121,7 +121,7 @@ def stored(path: Path) -> list[tuple]:
     """Endpoint, start and outcome of every sample in a store; none where there is no store."""
     if not path.exists() or not path.stat().st_size:
         return []
-    with sqlite3.connect(path) as connection:
+    with sqlite3.connect(path, timeout=PATIENCE_S) as connection:
         try:
             return connection.execute("SELECT endpoint, started_at, ttft_ms, outcome FROM samples").fetchall()
         except sqlite3.OperationalError:

@@ -55,15 +55,16 @@ def test_random_kills(tmp_path, nursery, everything):
     kills = 1_000 if everything else 40
     chance = random.Random(7)
     path = tmp_path / "h.db"
-    due, late_ns = [], 0
+    due = []
     for kill in range(kills):
         lines = chance.randint(2, 100)
         lock_at = chance.randrange(1, lines) if kill and chance.random() < 0.3 else None
         before_ns = stood_still_ns()
         said, killed_ns = record_and_kill(nursery, path, kill * EACH, lines, lock_at)
         stood_ns = stood_still_ns() - before_ns
-        gaps = [second[1] - first[1] for first, second in pairwise(said)]
-        late_ns = stood_ns + max(gaps, default=0)  # a machine that stood still cannot keep time
+        instants = [at for _, at in said]
+        gaps = [second - first for first, second in pairwise([*instants, max(killed_ns, instants[-1])])]
+        late_ns = stood_ns + max(gaps)  # a machine that stood still cannot keep time
         due += [number for number, at in said if killed_ns - at > PROMISE_NS + late_ns]
         if kill % 50 == 49:
             assert check(path) == "ok"

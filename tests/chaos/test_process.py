@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ import pytest
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from tests.chaos.providers import MODEL, provider
-from tests.chaos.recorder import ROOT, configuration, recording
+from tests.chaos.recorder import HUNG_S, ROOT, configuration, recording
+from tests.chaos.store_faults import stored
 
 SLOW = Behaviour(output_tokens=Constant(60), tokens_per_s=Constant(20), ttft_ms=Constant(500))
 """An answer of three and a half seconds."""
@@ -35,7 +37,7 @@ def test_a_stopped_recorder_blames_nobody(tmp_path, stopped_s):
     path = tmp_path / "h.db"
     with provider(SLOW) as simulator:
         urls = dict.fromkeys(NAMES, (simulator.url, MODEL))
-        config = configuration(tmp_path / "c.toml", f"sqlite:///{path}", urls, interval="4s")
+        config = configuration(tmp_path / "c.toml", f"sqlite:///{path}", urls, interval="4s", patience="5s")
         with recording(config, tmp_path / "home") as recorder:
             recorder.until(lambda: recorder.printed() >= len(NAMES))
             under_way = len(simulator.records)
@@ -70,14 +72,19 @@ def test_standard_output_that_goes_away_ends_nothing(tmp_path):
     path = tmp_path / "h.db"
     with provider() as simulator:
         config = configuration(tmp_path / "c.toml", f"sqlite:///{path}", {"one": (simulator.url, MODEL)})
-        command = [sys.executable, "-m", "probes", "--config", str(config), "record", "--for", "3s"]
+        command = [sys.executable, "-m", "probes", "--config", str(config), "record"]
         with subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={**os.environ, "XDG_DATA_HOME": str(tmp_path / "home")},
         ) as process:  # fmt: skip
             process.stdout.readline()
             process.stdout.close()
+            until = time.monotonic() + HUNG_S
+            while [outcome for *_, outcome in stored(path)].count("ok") < 5:
+                assert process.poll() is None, process.stderr.read()
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            process.terminate()
             errors = process.stderr.read()
         assert process.returncode == 0, errors
         assert "Traceback" not in errors
-    assert outcomes(path).get("ok", 0) >= 5

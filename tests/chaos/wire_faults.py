@@ -26,7 +26,8 @@ class Fault:
     """One row. ``outcomes`` is what the sample may end in, ``says`` what its detail must hold.
 
     ``numbers``: whether it may have a decode speed and a cost. ``floods``: it goes on for as long as it is read.
-    ``certificate`` is that of TLS, ``scheme`` how the address begins where it is not told by that.
+    ``certificate`` is that of TLS, ``scheme`` how the address begins where it is not told by that. ``limit`` is which
+    of the endpoint's four time-outs ends it, if one does.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Fault:
     floods: bool = False
     certificate: str = ""
     scheme: str = ""
+    limit: str = ""
 
 
 def chunk(data: bytes) -> bytes:
@@ -83,9 +85,9 @@ def replies(name: str, data: bytes, *outcomes: Outcome, says: str = "") -> Fault
     return Fault(name, (Request(), Send(data)), frozenset(outcomes), says)
 
 
-def hangs(name: str, *steps: Step, says: str = "") -> Fault:
-    """A fault that a deadline ends."""
-    return Fault(name, (Request(), *steps), frozenset({TIMEOUT}), says)
+def hangs(name: str, limit: str, *steps: Step) -> Fault:
+    """A fault that one of the time-outs ends, and is named after."""
+    return Fault(name, (Request(), *steps), frozenset({TIMEOUT}), limit.replace("_", " "), limit=limit)
 
 
 def told(name: str, *outcomes: Outcome, says: str = "", **body: object) -> Fault:
@@ -115,16 +117,18 @@ CONNECTION: Final = (
     Fault("reset at once", (Reset(),), frozenset({CUT, Outcome.CONNECT})),
     Fault("closed before a byte", (Request(),), frozenset({CUT})),
     Fault("reset before a byte", (Request(), Reset()), frozenset({CUT})),
-    hangs("never answers", Hold(), says="first token"),
+    hangs("never answers", "first_token", Hold()),
     # whether it was there before the request is up to the machine: where it came later nobody can tell
     Fault("an answer unasked", (Send(answer(delta("early"), FINISH, DONE)), Hold()), frozenset({PROTOCOL, OK})),
     Fault("no TLS behind https", (Send(b"HTTP/1.1 400 No\r\n\r\n"),), frozenset({Outcome.TLS}), scheme="https"),
     Fault("an untrusted certificate", (Request(),), frozenset({Outcome.TLS}), certificate="untrusted"),
-    Fault("a TLS handshake that hangs", (Hold(),), frozenset({Outcome.TLS}), "handshake", scheme="https"),
+    Fault(
+        "a TLS handshake that hangs", (Hold(),), frozenset({Outcome.TLS}), "handshake", scheme="https", limit="connect",
+    ),
     Fault("closed inside TLS", (Request(), Send(STREAM)), frozenset({CUT}), certificate="trusted"),
     Fault(
         "TLS records without an end", (Flood(b"\x16\x03\x03\x40\x00" + b"\x02" * 0x4000),),
-        frozenset({Outcome.TLS, TIMEOUT, PROTOCOL}), scheme="https", floods=True,
+        frozenset({Outcome.TLS, TIMEOUT, PROTOCOL}), scheme="https", floods=True, limit="connect",
     ),
 )  # fmt: skip
 
@@ -142,7 +146,7 @@ HTTP: Final = (
     replies("no body", HEAD + b"Content-Length: 0\r\n\r\n", Outcome.EMPTY, CUT),
     replies("a redirect with the key", error("307 Moved", b"", f"Location: http://127.0.0.1:9/?k={KEY}"), PROTOCOL),
     replies("gzip though nobody asked", HEAD + b"Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\n\x1f", PROTOCOL),
-    hangs("a head in drips", Drip(STREAM, 0.2)),
+    hangs("a head in drips", "first_token", Drip(STREAM, 0.2)),
     replies("switching protocols unasked", b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n", PROTOCOL),
 )  # fmt: skip
 
@@ -157,9 +161,9 @@ STREAMS: Final = (
             PROTOCOL, Outcome.STREAM_ERROR, Outcome.EMPTY, CUT),
     Fault("cut in the middle", (Request(), Send(STREAM + chunk(WORDS)), Wait(0.1)), frozenset({CUT})),
     replies("no marker at the end", answer(WORDS), CUT),
-    hangs("a stall", Send(STREAM + chunk(WORDS)), Hold(), says="stall"),
-    hangs("keep-alives without progress", Send(STREAM), Drip(b"3\r\n:\n\n\r\n" * 400, 0.01), says="first token"),
-    hangs("a drip that never ends", Send(TO_THE_END), *(Send(delta("a")), Wait(0.25)) * 40, says="total"),
+    hangs("a stall", "stall", Send(STREAM + chunk(WORDS)), Hold()),
+    hangs("keep-alives without progress", "first_token", Send(STREAM), Drip(b"3\r\n:\n\n\r\n" * 400, 0.01)),
+    hangs("a drip that never ends", "total", Send(TO_THE_END), *(Send(delta("a")), Wait(0.25)) * 40),
     replies("nothing but a marker", answer(DONE), Outcome.EMPTY),
     replies("an error inside", answer(WORDS, FAILED), Outcome.STREAM_ERROR, Outcome.SERVER_ERROR),
     replies("lone surrogates and escapes", answer(event(HOSTILE), DONE), OK, Outcome.EMPTY),

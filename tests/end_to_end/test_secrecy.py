@@ -18,6 +18,7 @@ from probes.simulator.server import Simulator
 
 pytestmark = pytest.mark.slow
 
+TRIES = 5
 KEY = "planted-Zq7hVx2LrT9wKe4Nb8"
 MASKED = f"…{KEY[-14:]} or {KEY[:14]}*** or {KEY[:10]}...{KEY[-4:]}"
 SPELT = f"{KEY[::-1]} {base64.b64encode(f'key:{KEY}'.encode()).decode()} {''.join(f'%{ord(one):02X}' for one in KEY)}"
@@ -89,7 +90,11 @@ async def folder(tmp_path):
     """A folder in which a recorder has run against providers that give the key away."""
     async with Simulator(NAMES) as simulator:
         configuration(tmp_path, simulator.url)
-        said = await output(tmp_path, "record", "--for", "2s")
+        said = b""
+        for _ in range(TRIES):  # where the machine stands still, two seconds may not be enough to probe them all
+            said += await output(tmp_path, "record", "--for", "2s")
+            if all(name.encode() in said for name in NAMES):
+                break
         assert not shows(said)
         assert all(name.encode() in said for name in NAMES)
         assert {record.headers.get("authorization") for record in simulator.records} == {f"Bearer {KEY}"}

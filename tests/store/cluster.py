@@ -22,6 +22,8 @@ from tests.store.stores import migrate
 FASTER = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "40"}
 """Nobody will ever need what this cluster holds after a power cut."""
 
+PATIENCE_S = 60
+"""Within so long it answers, however busy the machine."""
 
 ACCESS = """
 local all guarded scram-sha-256
@@ -43,7 +45,7 @@ class Cluster:
         self._templates: dict[str, str] = {}
 
     def url(self, database: str = "postgres", user: str = "inftop") -> str:
-        return f"postgresql:///{database}?host={self.folder}&user={user}"
+        return f"postgresql:///{database}?host={self.folder}&connect_timeout={PATIENCE_S}&user={user}"
 
     def fresh(self, template: str = "template1") -> str:
         """The URL of a new database, as its template is: an empty one, or one of `Cluster.url`."""

@@ -26,6 +26,10 @@ FASTER = {**PRAGMAS, "synchronous": "OFF"}
 """Nobody will ever need what a test stored after a power cut."""
 
 
+PATIENCE_S = 60
+"""A recorder that has begun to write is done within so long, however busy the machine."""
+
+
 def url_of(store: Path | str) -> str:
     """The URL of a store, of which an SQLite one is known by its path too."""
     return store if isinstance(store, str) else f"sqlite:///{store}"
@@ -53,7 +57,8 @@ def other(store: Path | str) -> Iterator[Any]:
     if isinstance(store, str) and is_postgres(store):
         connection = psycopg.connect(store, autocommit=True)
     else:
-        connection = sqlite3.connect(path_of(url_of(store)), isolation_level=None, check_same_thread=False)
+        path = path_of(url_of(store))
+        connection = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False)
     with closing(connection):
         yield connection
 
