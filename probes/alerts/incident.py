@@ -56,10 +56,11 @@ class Member(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Told(Struct, frozen=True):
-    """That a message of this kind was made at ``at`` (ms since the epoch)."""
+    """That a message of this kind was made at ``at`` (ms since the epoch), and how bad it was then."""
 
     what: Due
     at: int
+    severity: Severity = "warning"
 
 
 class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,0 +1,380 @@
+"""Keeps incidents: folds what is judged at all vantages into one incident for each cause, over its whole life; pure.
+
+The live engine and the replay of stored samples use it alike: judgements go in, and at each tick come out the changes
+to store and the messages that are due.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import reduce
+from itertools import chain
+from typing import Any, Final
+
+from probes.alerts.cause import (
+    CONDITIONS,
+    Condition,
+    Trouble,
+    WatchedEndpoint,
+    cause_of,
+    covers,
+    fault_of,
+    incident_key,
+    join_ms,
+    shares,
+)
+from probes.alerts.incident import CULPRITS, Cause, Change, Incident, new_incident_id
+from probes.alerts.quorum import agreed, worse
+from probes.alerts.record import HOUR_MS, IncidentRecord, MemberKey, severity_of
+from probes.alerts.settings import AlertSettings
+from probes.alerts.state import Judgement, State
+from probes.alerts.words import cause_words, clock_words, lasting_words
+from probes.diagnosis.attribution import Attribution
+
+SEEN_MS: Final = 60_000
+"""How often an open incident is stored as still watched, where nothing else changes."""
+
+GONE_MS: Final = 3_600_000
+"""A vantage where nobody has recorded for so many ms is waited for no longer."""
+
+SILENCE_MS: Final = 60_000
+"""For so many ms after the first lane has no data others are waited for: if most have none, the fault is ours."""
+
+_NEVER: Final = 1 << 62
+
+OFF_MS: Final = 120_000
+"""An open incident that was last watched so many ms ago was left alone meanwhile."""
+
+
+class Keeper:
+    """The incidents of one store, begun with those that are open there and those resolved lately.
+
+    ``watched`` are the endpoints that are configured, by name. All instants are milliseconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        settings: AlertSettings,
+        watched: Mapping[str, WatchedEndpoint],
+        incidents: Iterable[Incident] = (),
+        now: int = 0,
+    ) -> None:
+        self._settings = settings
+        self._watched = dict(watched)
+        self._records = {one.id: IncidentRecord(one, now) for one in sorted(incidents, key=lambda one: one.opened_at)}
+        self._judgements: dict[str, dict[MemberKey, Judgement]] = {}  # by endpoint
+        self._attributions: dict[tuple[str, str], Attribution] = {}
+        self._recording: frozenset[str] | None = None
+        self._gone_since: dict[str, int] = {}
+        self._silent: dict[MemberKey, int] = {}  # lanes without data, and from when on that counts
+        self._stopped: dict[str, str] = {}  # endpoints that are watched no more, and why
+
+    @property
+    def incidents(self) -> list[Incident]:
+        """The open incidents and those resolved lately, the newest first."""
+        return [one.incident for one in sorted(self._records.values(), key=lambda one: -one.incident.opened_at)]
+
+    def judged(self, judgement: Judgement) -> None:
+        """Take in what is judged of a lane at a vantage now."""
+        key = (judgement.vantage, judgement.endpoint, judgement.lane)
+        self._judgements.setdefault(judgement.endpoint, {})[key] = judgement
+
+    def attributed(self, vantage: str, attributions: Mapping[str, Attribution]) -> None:
+        """Take in to whom all failures at a vantage are attributed now (`probes.diagnosis.attribution.attribute`)."""
+        self._attributions = {key: one for key, one in self._attributions.items() if key[0] != vantage}
+        self._attributions.update({(vantage, endpoint): one for endpoint, one in attributions.items()})
+
+    def probe_failed(self, vantage: str, endpoint: str, lane: str) -> None:
+        """Count a probe that failed, in the open incident that its lane is a member of."""
+        for record in self._open():
+            for key in record.members:
+                if key == (vantage, endpoint, lane):
+                    record.count_lost(key)
+
+    def recording(self, vantages: Collection[str], now: int) -> None:
+        """Take in where somebody records now; the judgements of other vantages are old, and have no vote."""
+        self._recording = frozenset(vantages)
+        known = {vantage for lanes in self._judgements.values() for vantage, _, _ in lanes}
+        known |= {vantage for record in self._open() for vantage, _, _ in record.members}
+        self._gone_since = {one: self._gone_since.get(one, now) for one in known - self._recording}
+
+    def configured(self, settings: AlertSettings, watched: Mapping[str, WatchedEndpoint]) -> None:
+        """Take in settings and endpoints that have changed."""
+        self._settings = settings
+        self._watched = dict(watched)
+
+    def people_did(self, columns: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take in what people did to incidents, by id: the fields of `Incident` that are theirs."""
+        for id_, values in columns.items():
+            if id_ in self._records:
+                self._records[id_].people_did(values)
+
+    def tick(self, now: int) -> tuple[Change, ...]:
+        """What became of the incidents since the last tick: to be stored, and told where a message is due."""
+        self._drop_stopped()
+        self._note_silence(now)
+        troubles = self._troubles()
+        for record in self._open():
+            self._update(record, troubles, now)
+        inside = {one.endpoint for record in self._open() for one in record.unwell()}
+        for trouble in sorted(troubles.values(), key=lambda one: (one.since, one.endpoint.name)):
+            if trouble.endpoint.name not in inside:
+                self._place(trouble, now)
+        for record in self._open():
+            self._fold(record, troubles, now)
+            record.widen(self._watched, self._attributions, now)
+        self._end(now)
+        return self._changes(now)
+
+    # what is judged, and agreed on
+
+    def _drop_stopped(self) -> None:
+        """Forget what is judged of endpoints that are watched no more, and remember why they are not."""
+        self._stopped = {}
+        for name in {*self._judgements, *(one for record in self._open() for one in record.endpoints())}:
+            endpoint = self._watched.get(name)
+            if endpoint is None:
+                self._stopped[name] = "is not in the configuration under this name any more"
+            elif endpoint.stopped is not None:
+                self._stopped[name] = f"is not watched now: {endpoint.stopped}"
+            if name in self._stopped:
+                self._judgements.pop(name, None)
+            elif endpoint is not None and name in self._judgements:
+                lanes = self._judgements[name]
+                self._judgements[name] = {key: one for key, one in lanes.items() if one.lane in endpoint.lanes}
+
+    def _current(self, lanes: Mapping[MemberKey, Judgement]) -> list[Judgement]:
+        """The judgements of vantages where somebody records."""
+        return [one for one in lanes.values() if self._recording is None or one.vantage in self._recording]
+
+    def _note_silence(self, now: int) -> None:
+        """Find the lanes without data; where most of a vantage have none we did not measure, and nobody is to blame.
+
+        They are not counted then until they have had data again: after a machine has slept they come back by and by.
+        """
+        silent: dict[MemberKey, int] = {}
+        lanes, without = Counter[str](), Counter[str]()
+        for key, one in chain.from_iterable(each.items() for each in self._judgements.values()):
+            lanes[one.vantage] += 1
+            if one.state is State.NO_DATA:
+                without[one.vantage] += 1
+                silent[key] = self._silent.get(key, now + SILENCE_MS)
+        self._silent = {
+            key: _NEVER if 2 * without[key[0]] > lanes[key[0]] else at if at > now else 0 for key, at in silent.items()
+        }
+
+    def _troubles(self) -> dict[str, Trouble]:
+        """The endpoints that as many vantages as must agree find in trouble, by name."""
+        members = {one.endpoint for record in self._open() for one in record.unwell()}
+        found = {}
+        for name, lanes in self._judgements.items():
+            judged = self._current(lanes)
+            inside = name in members
+            if not inside and not any(one.notify for one in judged):
+                continue
+            votes: dict[str, State] = {}
+            for one in judged:
+                if self._is_own_silence(one):
+                    continue
+                tells = one.state in CONDITIONS and (one.notify or inside)
+                votes[one.vantage] = worse(votes.get(one.vantage, State.OK), one.state if tells else State.OK)
+            state = agreed(votes, self._settings.vantages)
+            if state is not None and state in CONDITIONS:
+                found[name] = self._trouble(name, CONDITIONS[state], self._in_trouble(name))
+        return found
+
+    def _trouble(self, name: str, condition: Condition, judged: Sequence[Judgement]) -> Trouble:
+        faults = frozenset(fault_of(one.outcome) for one in judged)
+        vantages = frozenset(one.vantage for one in judged)
+        return Trouble(self._watched[name], condition, min(one.since for one in judged), vantages, faults)
+
+    def _in_trouble(self, name: str) -> list[Judgement]:
+        """What is judged of an endpoint where it is in trouble."""
+        return [
+            one
+            for one in self._current(self._judgements.get(name, {}))
+            if one.state in CONDITIONS and not self._is_own_silence(one)
+        ]
+
+    def _is_own_silence(self, judgement: Judgement) -> bool:
+        return self._silent.get((judgement.vantage, judgement.endpoint, judgement.lane), 0) > 0
+
+    # one incident
+
+    def _open(self) -> list[IncidentRecord]:
+        """The open incidents, the oldest first."""
+        return [one for one in self._records.values() if one.incident.is_open]
+
+    def _update(self, record: IncidentRecord, troubles: Mapping[str, Trouble], now: int) -> None:
+        """Have the members of an incident be what is judged of them now."""
+        for name in sorted({one.endpoint for one in record.unwell()} & troubles.keys()):
+            self._put(record, name, now)
+        for key, one in list(record.members.items()):
+            if one.until is None:
+                self._leave(record, key, in_trouble=one.endpoint in troubles, now=now)
+
+    def _put(self, record: IncidentRecord, name: str, now: int, *, opening: bool = False) -> None:
+        """Have the lanes of an endpoint that are in trouble be members."""
+        for one in self._in_trouble(name):
+            record.put(one, self._watched[name], now, opening=opening)
+
+    def _leave(self, record: IncidentRecord, key: MemberKey, *, in_trouble: bool, now: int) -> None:
+        """Have a member leave that is well, watched no more, or in trouble at too few vantages; others stay."""
+        vantage, name, lane = key
+        judgement = self._judgements.get(name, {}).get(key)
+        if name in self._stopped:
+            record.leave(key, now, self._stopped[name], now)
+        elif lane not in self._watched[name].lanes:
+            record.leave(key, now, f"is not probed on {lane} connections any more", now)
+        elif now - self._gone_since.get(vantage, now) >= GONE_MS:
+            record.leave(key, now, f"is not probed from {vantage} any more: nobody records there", now)
+        elif judgement is None or not self._current({key: judgement}) or self._is_own_silence(judgement):
+            return
+        elif judgement.state not in CONDITIONS:
+            record.leave(key, judgement.since, self._recovery(record, now), now)
+        elif not in_trouble:
+            record.leave(key, now, "is in trouble at too few vantages now", now)
+
+    def _recovery(self, record: IncidentRecord, now: int) -> str:
+        """How a member came to be well, in words; nobody saw it where inftop was off meanwhile."""
+        seen = record.incident.last_seen_at
+        if record.resumed is not None and record.resumed - seen > OFF_MS:
+            return f"is well again, found at {clock_words(now)}: nobody watched it from {clock_words(seen)} on"
+        return "is well again"
+
+    # many incidents
+
+    def _place(self, trouble: Trouble, now: int) -> None:
+        """Have an endpoint in trouble join an incident, come back in one, or open one."""
+        name = trouble.endpoint.name
+        record = self._home(trouble, self._open(), now)
+        if record is not None:
+            self._put(record, name, now)
+            return
+        record = self._resolved_home(trouble, now)
+        if record is not None:
+            record.reopen(now, f"{name} is in trouble again")
+            self._put(record, name, now)
+            return
+        self._open_new(trouble, now)
+
+    def _home(self, trouble: Trouble, records: Sequence[IncidentRecord], now: int) -> IncidentRecord | None:
+        """The incident whose cause is that of the trouble too, the oldest of the widest; None where there is none."""
+        kin = [one for one in records if one.condition == trouble.condition]
+        kin.sort(key=lambda one: (CULPRITS.index(one.incident.cause.culprit), one.incident.opened_at))
+        return next((one for one in kin if self._has_cause(one, trouble, now)), None)
+
+    def _has_cause(self, record: IncidentRecord, trouble: Trouble, now: int) -> bool:
+        """Whether an open incident has the cause of the trouble."""
+        endpoint = trouble.endpoint
+        if endpoint.name in record.endpoints():
+            return True
+        unwell = record.unwell()
+        if all(self._is_network(vantage, endpoint.name) for vantage in trouble.vantages):
+            is_network = record.incident.cause.culprit == "network"
+            return is_network or any(self._is_network(one.vantage, one.endpoint) for one in unwell)
+        if not shares(record.faults(), trouble.faults):
+            return False
+        if covers(record.incident.cause, endpoint):
+            return True
+        if not any(one.provider == endpoint.provider for one in unwell):
+            return False
+        window = join_ms(endpoint, trouble.condition)
+        near = any(abs(one.since - trouble.since) <= window for one in unwell)
+        return near or now - record.incident.opened_at <= window
+
+    def _is_network(self, vantage: str, endpoint: str) -> bool:
+        """Whether an endpoint's failure at a vantage is attributed to my network."""
+        found = self._attributions.get((vantage, endpoint))
+        return found is not None and found.scope == "my network"
+
+    def _resolved_home(self, trouble: Trouble, now: int) -> IncidentRecord | None:
+        """The incident that was resolved lately and comes back with this trouble, the one resolved last."""
+        since = now - round(1000 * self._settings.reopen)
+        lately = [
+            one
+            for one in self._records.values()
+            if one.incident.resolved_at is not None
+            and one.incident.resolved_at >= since
+            and one.condition == trouble.condition
+            and (trouble.endpoint.name in one.endpoints() or covers(one.incident.cause, trouble.endpoint))
+            and shares(one.faults(), trouble.faults)
+        ]
+        return max(lately, key=lambda one: (one.incident.resolved_at or 0, one.incident.key), default=None)
+
+    def _open_new(self, trouble: Trouble, now: int) -> None:
+        """Open an incident, unless one of that key is open: then it is the same."""
+        worst = reduce(worse, (one.state for one in self._in_trouble(trouble.endpoint.name)))
+        incident = Incident(
+            id=new_incident_id(now),
+            key="",
+            cause=Cause("endpoint", trouble.endpoint.name),
+            state=worst,
+            worst=worst,
+            severity=severity_of(worst),
+            first_failure_at=trouble.since,
+            opened_at=now,
+            last_seen_at=now,
+        )
+        record = IncidentRecord(incident)
+        self._put(record, trouble.endpoint.name, now, opening=True)
+        cause, evidence = cause_of(record.unwell(), self._watched, self._attributions)
+        key = incident_key(cause, trouble.condition)
+        twin = next((one for one in self._open() if one.incident.key == key), None)
+        if twin is not None:
+            self._put(twin, trouble.endpoint.name, now)
+            return
+        record.open(cause, key, evidence, now)
+        self._records[incident.id] = record
+
+    def _fold(self, record: IncidentRecord, troubles: Mapping[str, Trouble], now: int) -> None:
+        """Have the members of an incident go over to a wider, or older, one that turns out to have their cause."""
+        for name in sorted({one.endpoint for one in record.unwell()}):
+            trouble = troubles.get(name)
+            if trouble is None:
+                continue
+            others = [one for one in self._open() if _before(one, record) and one.unwell()]
+            home = self._home(trouble, others, now)
+            if home is None:
+                continue
+            for key, one in list(record.members.items()):
+                if one.endpoint == name and one.until is None:
+                    record.leave(key, now, f"is part of another incident now: {cause_words(home.incident.cause)}", now)
+            self._put(home, name, now)
+
+    def _end(self, now: int) -> None:
+        """Resolve the incidents whose members are all well."""
+        for record in self._open():
+            if record.unwell():
+                continue
+            began = record.incident.first_failure_at
+            until = max((one.until or now for one in record.members.values()), default=now)
+            why = record.last_word("left")
+            record.resolve(now, f"over after {lasting_words(until - began)}" + (f": {why}" if why else ""))
+
+    def _changes(self, now: int) -> tuple[Change, ...]:
+        """What is to be stored, and what was resolved long ago forgotten."""
+        wait = round(1000 * self._settings.group_wait)
+        watched_now = {one.vantage for one in chain.from_iterable(map(self._current, self._judgements.values()))}
+        found = []
+        for record in list(self._records.values()):
+            incident = record.incident
+            is_watched = record.resumed is None and any(one.vantage in watched_now for one in record.unwell())
+            if is_watched and incident.is_open and now - incident.last_seen_at >= SEEN_MS:
+                record.seen(now)
+            change = record.settle(now, wait)
+            if change is not None:
+                found.append(change)
+            resolved = record.incident.resolved_at
+            if resolved is not None and now - resolved > max(round(1000 * self._settings.reopen), HOUR_MS):
+                del self._records[incident.id]
+        return tuple(found)
+
+
+def _before(one: IncidentRecord, other: IncidentRecord) -> bool:
+    """Whether an incident takes in members of the other: it is wider, or as wide and older."""
+    return one is not other and _order(one) < _order(other)
+
+
+def _order(record: IncidentRecord) -> tuple[int, int, str]:
+    incident = record.incident
+    return CULPRITS.index(incident.cause.culprit), incident.opened_at, incident.key

@@ -1,0 +1,227 @@
+"""One incident while it is kept: its members as they come, change and go, and what happened since the last change."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from probes.alerts.cause import (
+    CONDITIONS,
+    Attributions,
+    Condition,
+    WatchedEndpoint,
+    cause_of,
+    fault_of,
+    widest,
+)
+from probes.alerts.incident import Cause, Change, Due, Happening, Incident, IncidentEvent, Member, Told
+from probes.alerts.quorum import worse
+from probes.alerts.state import SEVERITIES, SEVERITY, Judgement, Severity, State
+from probes.alerts.words import cause_words, member_words
+from probes.endpoint import Lane
+
+MemberKey = tuple[str, str, Lane]
+"""A member's vantage, endpoint and lane."""
+
+HOUR_MS: Final = 3_600_000
+PER_HOUR: Final = 2
+"""Messages of one incident in any hour at most, however often it comes back; that it got worse comes besides."""
+
+KEPT_TOLD: Final = 6
+KEPT_SAMPLES: Final = 20
+
+
+def severity_of(state: State) -> Severity:
+    """How bad a state is."""
+    return SEVERITY.get(state, "info")
+
+
+class IncidentRecord:
+    """An incident that a keeper keeps. ``resumed`` is when this keeper took it over from another, while unconfirmed.
+
+    All instants are milliseconds since the epoch.
+    """
+
+    def __init__(self, incident: Incident, resumed: int | None = None) -> None:
+        self.incident = incident
+        self.resumed = resumed
+        self._members = {(one.vantage, one.endpoint, one.lane): one for one in incident.members}
+        self._events: list[IncidentEvent] = []
+        self._stored = incident
+        self._most = len(self.unwell())
+
+    @property
+    def condition(self) -> Condition:
+        """The kind of trouble, by the worst that it ever was."""
+        return CONDITIONS[self.incident.worst]
+
+    @property
+    def members(self) -> Mapping[MemberKey, Member]:
+        """Its members, those that are well again among them."""
+        return self._members
+
+    def unwell(self) -> list[Member]:
+        """The members that are not well."""
+        return [one for one in self._members.values() if one.until is None]
+
+    def endpoints(self) -> set[str]:
+        """The endpoints that are or were its members."""
+        return {endpoint for _, endpoint, _ in self._members}
+
+    def faults(self) -> set[str]:
+        """What the failures of its members were."""
+        return {fault_of(one.outcome) for one in self._members.values()}
+
+    def last_word(self, what: Happening) -> str | None:
+        """The text of the last thing of that kind that happened since the last change."""
+        return next((one.text for one in reversed(self._events) if one.what == what), None)
+
+    def say(self, at: int, what: Happening, text: str, member: MemberKey | None = None) -> None:
+        """Note that something happened."""
+        vantage, endpoint, _ = member or (None, None, None)
+        self._events.append(
+            IncidentEvent(incident=self.incident.id, at=at, what=what, text=text, endpoint=endpoint, vantage=vantage)
+        )
+
+    def put(self, judgement: Judgement, endpoint: WatchedEndpoint, now: int, *, opening: bool = False) -> None:
+        """Have a lane in trouble be a member, or be what it is judged to be now."""
+        key = (judgement.vantage, judgement.endpoint, judgement.lane)
+        before = self._members.get(key)
+        after = _member(judgement, endpoint, before)
+        self._members[key] = after
+        self.resumed = None
+        if opening:
+            return
+        if before is None or before.until is not None:
+            self.say(now, "joined", member_words(after), key)
+        elif before.state is not after.state:
+            self.say(now, "state", member_words(after), key)
+
+    def count_lost(self, key: MemberKey) -> None:
+        """Count a probe of a member that failed."""
+        one = self._members.get(key)
+        if one is not None and one.until is None:
+            self._members[key] = replace(one, lost=one.lost + 1)
+
+    def leave(self, key: MemberKey, at: int, why: str, now: int) -> None:
+        """Have a member be well again, or watched no more."""
+        one = self._members[key]
+        self._members[key] = replace(one, state=State.OK, until=max(one.since, min(at, now)))
+        self.say(now, "left", f"{one.endpoint} {why}", key)
+
+    def widen(self, watched: Mapping[str, WatchedEndpoint], attributions: Attributions, now: int) -> None:
+        """Find the cause of what is unwell now; it never becomes narrower."""
+        unwell = self.unwell()
+        if not unwell:
+            return
+        before = self.incident.cause
+        found, evidence = cause_of(unwell, watched, attributions)
+        cause = widest(before, found)
+        if cause != before:
+            self.say(now, "widened", "; ".join((cause_words(cause), *evidence)))
+        if cause != before or (cause == found and len(unwell) > self._most):
+            self.incident = replace(self.incident, cause=cause, evidence=evidence or self.incident.evidence)
+        self._most = max(self._most, len(unwell))
+
+    def open(self, cause: Cause, key: str, evidence: tuple[str, ...], now: int) -> None:
+        """Begin it."""
+        self.incident = replace(self.incident, cause=cause, key=key, evidence=evidence)
+        for member_key, one in self._members.items():
+            self.say(now, "opened", member_words(one), member_key)
+
+    def people_did(self, columns: Mapping[str, Any]) -> None:
+        """Take in what people did to it: fields of the incident that are theirs."""
+        self.incident = replace(self.incident, **columns)
+        self._stored = replace(self._stored, **columns)
+
+    def resolve(self, now: int, text: str) -> None:
+        """End it."""
+        self.incident = replace(self.incident, resolved_at=now)
+        self.say(now, "resolved", text)
+
+    def reopen(self, now: int, text: str) -> None:
+        """Have it go on instead of a new one."""
+        self.incident = replace(self.incident, resolved_at=None, reopened=self.incident.reopened + 1)
+        self.say(now, "reopened", text)
+
+    def seen(self, now: int) -> None:
+        """Note that somebody watched just now."""
+        self.incident = replace(self.incident, last_seen_at=now)
+
+    def settle(self, now: int, group_wait_ms: int) -> Change | None:
+        """The incident with its members, what happened since the last change, and the message that is due; or None."""
+        members = tuple(self._members.values())
+        unwell = self.unwell()
+        state = _worst(one.state for one in unwell) if unwell else State.OK
+        worst = _worst((self.incident.worst, *(one.worst for one in members)))
+        severity = max(self.incident.severity, severity_of(worst), key=SEVERITIES.index)
+        if severity != self.incident.severity:
+            self.say(now, "escalated", f"{severity}: it was {self.incident.severity}")
+        incident = replace(self.incident, members=members, state=state, worst=worst, severity=severity)
+        due = due_message(incident, now, group_wait_ms)
+        if due is not None:
+            told = (*incident.told, Told(due, now, severity))[-KEPT_TOLD:]
+            incident = replace(incident, told=told)
+        self.incident = incident
+        if due is None and not self._events and incident == self._stored:
+            return None
+        events, self._events, self._stored = tuple(self._events), [], incident
+        return Change(incident=incident, events=events, due=due)
+
+
+def due_message(incident: Incident, now: int, group_wait_ms: int) -> Due | None:
+    """What somebody should be told of an incident now that was not told yet.
+
+    That it is open once it has waited for others of its cause; that it got worse at once; that it ended, of what was
+    told. One that ends and comes back again and again is told of at most `PER_HOUR` times in any hour.
+    """
+    if incident.severity == "info":
+        return None
+    last = incident.told[-1] if incident.told else None
+    if last is None:
+        waited = now >= incident.opened_at + group_wait_ms
+        return "open" if incident.is_open and waited else None
+    open_told = last.what != "resolve"
+    if incident.is_open and open_told and SEVERITIES.index(incident.severity) > SEVERITIES.index(last.severity):
+        return "escalate"
+    if incident.is_open == open_told:
+        return None
+    lately = sum(one.what != "escalate" and one.at > now - HOUR_MS for one in incident.told)
+    if lately >= PER_HOUR:
+        return None
+    return "open" if incident.is_open else "resolve"
+
+
+def _member(judgement: Judgement, endpoint: WatchedEndpoint, before: Member | None) -> Member:
+    """The member that a lane in trouble is, by what is judged of it and what it was before."""
+    again = before is not None and before.until is None
+    known = judgement.samples if before is None else (*before.samples, *judgement.samples)
+    lost = judgement.failures
+    if before is not None:
+        lost = max(before.lost, lost) if again else before.lost + lost
+    measured = judgement if before is None or (judgement.ratio or 0) >= (before.ratio or 0) else before
+    return Member(
+        vantage=judgement.vantage,
+        endpoint=endpoint.name,
+        provider=endpoint.provider,
+        model=endpoint.model,
+        lane=judgement.lane,
+        state=judgement.state,
+        worst=worse(before.worst, judgement.state) if before is not None else judgement.state,
+        since=before.since if before is not None and again else judgement.since,
+        lost=lost,
+        metric=measured.metric,
+        value=measured.value,
+        usual=measured.usual,
+        ratio=measured.ratio,
+        outcome=judgement.outcome or (before.outcome if before is not None else None),
+        detail=judgement.detail or (before.detail if before is not None else None),
+        samples=tuple(dict.fromkeys(known))[-KEPT_SAMPLES:],
+    )
+
+
+def _worst(states: Iterable[State]) -> State:
+    found = State.OK
+    for one in states:
+        found = worse(found, one)
+    return found

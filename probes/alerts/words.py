@@ -1,0 +1,249 @@
+"""Incidents in words: what is the matter, since when, how bad against what, whose fault, and what to do next.
+
+What a provider said is data: one plain line, cut, in quotation marks. Nothing of a model's answer is ever told.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Final
+
+from probes.alerts.incident import Cause, Due, Incident, IncidentEvent, Member
+from probes.alerts.message import Message
+from probes.alerts.state import State
+from probes.outcome import Outcome
+from probes.text import line
+
+TITLE: Final = 100
+"""Characters of a title at most."""
+
+NAME: Final = 60
+"""Characters of a name at most."""
+
+DETAIL: Final = 120
+"""Characters of what a provider said at most."""
+
+MEMBERS: Final = 10
+"""Members that a message names at most."""
+
+_STATES: Final = {
+    State.OK: "well",
+    State.LEARNING: "learning",
+    State.NO_DATA: "without data",
+    State.CHANGED: "serving something else",
+    State.SLOW: "slow",
+    State.LIMITED: "rate limited",
+    State.QUOTA: "out of quota",
+    State.SILENT: "answering nothing of use",
+    State.FAILING: "failing",
+    State.DOWN: "down",
+}
+
+_METRICS: Final = {"ttft_ms": "TTFT", "tokens_per_s": "tokens/s"}
+
+_ADVICE: Final = {
+    "dns": "Look whether the host name resolves here; if others resolve it, look at this machine's DNS.",
+    "connect": "Look at the provider's status page, and whether a firewall or a proxy here stands in the way.",
+    "tls": "Look whether the certificate has expired, or a proxy here replaces it: inftop probe shows the handshake.",
+    "timeout": "Route traffic to another provider until it answers in time; the incident says which deadline passed.",
+    "auth": "Check the key: it was refused. It may have expired or been revoked; inftop keys says where it is from.",
+    "not_found": "Check the name of the model: the provider does not know it. inftop models lists what it serves.",
+    "bad_request": "The provider refuses the request as it is written now: look at its change log and at the detail.",
+    "rate_limited": "Lower the rate of requests, or have the limit raised; other users of the key count too.",
+    "quota": "Add credit, or raise the account's limit: no request is served until then.",
+    "overloaded": "Route traffic to another provider, or wait: the provider has no capacity now.",
+    "server_error": "Look at the provider's status page; send them the request ids of the incident's evidence pack.",
+    "stream_error": "Look at the provider's status page; send them the request ids of the incident's evidence pack.",
+    "cut": "Answers end early: have clients check for the end of the stream, and route around it.",
+    "protocol": "What comes is not this API: look whether a gateway, a captive portal or a new version answers.",
+    "empty": "Answers are empty: have clients treat that as a failure, and route around it.",
+    "refused": "The model refuses the probe's prompt: look whether the model or its rules have changed.",
+    "wrong_answer": "Answers are not what is expected: look whether the model was changed, and at the sample.",
+    "no_key": "The key that was there is not found any more: inftop keys says where it was looked for.",
+}
+
+_BY_STATE: Final = {
+    State.SLOW: "Route traffic that waits to another provider, or accept it; the incident shows it against the usual.",
+    State.SILENT: "Have clients treat such answers as failures, and route around it.",
+    State.CHANGED: "Look whether you want what is served now; nothing has failed.",
+    State.NO_DATA: "No probe was made: look at inftop itself, its budget and its schedule.",
+    State.LIMITED: _ADVICE["rate_limited"],
+    State.QUOTA: _ADVICE["quota"],
+}
+
+_NETWORK: Final = "Look at this machine's connection: nothing says that a provider is at fault."
+
+
+def state_words(state: State) -> str:
+    """A state as a word that goes behind "is"."""
+    return _STATES[state]
+
+
+def cause_words(cause: Cause) -> str:
+    """Whose fault, in words: "provider groq"."""
+    if cause.culprit == "network":
+        return "my network"
+    return f"{cause.culprit} {line(cause.name, NAME)}"
+
+
+def member_words(member: Member) -> str:
+    """What is the matter with a member: ``a (cold): down, connect: "refused"``."""
+    lane = " (cold)" if member.lane == "cold" else ""
+    why = _why(member)
+    return f"{line(member.endpoint, NAME)}{lane} is {state_words(member.state)}{f': {why}' if why else ''}"
+
+
+def slowness_words(member: Member) -> str | None:
+    """How slow against what: "1.9 times the usual TTFT: 812 ms, usually 420 ms"; None where it is not slow."""
+    if member.ratio is None or member.metric is None:
+        return None
+    name = _METRICS[member.metric]
+    said = f"{member.ratio:.1f} times {'the usual' if member.metric == 'ttft_ms' else 'as slow as usual in'} {name}"
+    if member.value is None or member.usual is None:
+        return said
+    unit = " ms" if member.metric == "ttft_ms" else "/s"
+    return f"{said}: {member.value:.0f}{unit}, usually {member.usual:.0f}{unit}"
+
+
+def lasting_words(ms: float) -> str:
+    """A time that something lasted: "45 s", "12 m", "3 h 5 m", "2 d 4 h"."""
+    left = max(0, round(ms / 1000))
+    if left < 60:
+        return f"{left} s"
+    minutes, hours, days = left // 60 % 60, left // 3600 % 24, left // 86_400
+    if left < 3_600:
+        return f"{minutes} m"
+    if not days:
+        return f"{hours} h {minutes} m" if minutes else f"{hours} h"
+    return f"{days} d {hours} h" if hours else f"{days} d"
+
+
+def clock_words(at: int, zone: tzinfo | None = None) -> str:
+    """An instant (ms since the epoch) as people read it, in UTC or another zone: "2026-11-22 14:05 UTC"."""
+    return datetime.fromtimestamp(at / 1000, zone or UTC).strftime("%Y-%m-%d %H:%M %Z")
+
+
+def subject_words(incident: Incident) -> str:
+    """What the matter is about: "groq", "groq/llama (3 endpoints)", "my network (12 endpoints)"."""
+    cause, count = incident.cause, len({one.endpoint for one in incident.members})
+    name = "my network" if cause.culprit == "network" else line(cause.name, NAME)
+    return f"{name} ({count} endpoints)" if cause.culprit != "endpoint" and count > 1 else name
+
+
+def advice(incident: Incident) -> str:
+    """What to do next."""
+    if incident.cause.culprit == "network":
+        return _NETWORK
+    bad = _bad_first(incident.members)
+    if not bad:
+        return ""
+    if incident.worst in (State.DOWN, State.FAILING, State.SILENT):
+        found = next((_ADVICE[one.outcome] for one in bad if one.outcome in _ADVICE), None)
+        if found is not None:
+            return found
+    return _BY_STATE.get(incident.worst, "Look at the provider's status page, and at the samples of the incident.")
+
+
+def message_of(
+    due: Due, incident: Incident, events: Sequence[IncidentEvent], now: int, zone: tzinfo | None = None
+) -> Message:
+    """The message that is due of an incident; ``events`` are what happened in it last, instants in ``zone`` (UTC)."""
+    body = {"open": _open_body, "escalate": _open_body, "resolve": _resolve_body}[due](incident, events, now, zone)
+    return Message(
+        kind=due,
+        severity=incident.severity,
+        at=now,
+        idempotency_key=f"{incident.id}-{due}-{len(incident.told)}-{now}",
+        title=line(_title(due, incident), TITLE),
+        body="\n".join(one for one in body if one),
+        incident=incident,
+    )
+
+
+def _title(due: Due, incident: Incident) -> str:
+    subject = subject_words(incident)
+    if due == "resolve":
+        return f"{subject} is well again after {lasting_words(_lasted(incident))}"
+    word = state_words(incident.state)
+    again = " again" if incident.reopened and due == "open" else ""
+    worse = ", it got worse" if due == "escalate" else ""
+    slow = next((one for one in _bad_first(incident.members) if one.ratio), None)
+    much = f", {slow.ratio:.1f} times the usual" if incident.state is State.SLOW and slow is not None else ""
+    return f"{subject} is {word}{again}{much}{worse}"
+
+
+def _open_body(incident: Incident, _events: Sequence[IncidentEvent], now: int, zone: tzinfo | None) -> list[str]:
+    since = incident.first_failure_at
+    if incident.reopened:
+        since = min((one.since for one in incident.members if one.until is None), default=since)
+    evidence = "; ".join(line(one, 200) for one in incident.evidence)
+    return [
+        f"Since {clock_words(since, zone)} ({lasting_words(now - since)}).",
+        f"Whose fault: {cause_words(incident.cause)}{f' ({evidence})' if evidence else ''}.",
+        f"It came back {incident.reopened} times." if incident.reopened > 1 else "",
+        *_member_lines([one for one in incident.members if one.until is None]),
+        f"What to do: {advice(incident)}",
+    ]
+
+
+def _resolve_body(incident: Incident, events: Sequence[IncidentEvent], _now: int, zone: tzinfo | None) -> list[str]:
+    end = _end(incident)
+    said = next((one.text for one in reversed(events) if one.what == "resolved"), "")
+    slow = max((one for one in incident.members if one.ratio), key=lambda one: one.ratio or 0, default=None)
+    lost = sum(one.lost for one in incident.members)
+    worst = slowness_words(slow) if slow is not None and incident.worst is State.SLOW else None
+    return [
+        f"From {clock_words(incident.first_failure_at, zone)} to {clock_words(end, zone)}: "
+        f"{lasting_words(_lasted(incident))}.",
+        f"{said[:1].upper()}{said[1:]}." if said else "",
+        f"It came back {incident.reopened} times." if incident.reopened > 1 else "",
+        f"At worst: {worst or state_words(incident.worst)}.",
+        f"Probes lost: {lost}." if lost else "",
+        f"Whose fault it was: {cause_words(incident.cause)}.",
+        *_member_lines(incident.members),
+    ]
+
+
+def _member_lines(members: Sequence[Member]) -> list[str]:
+    """A line for each endpoint, the worst first; where there are many, those beyond are counted."""
+    first: dict[str, Member] = {}
+    for one in _bad_first(members):
+        first.setdefault(one.endpoint, one)
+    if len(first) == 1 and next(iter(first.values())).until is not None:
+        return []
+    lines = [f"- {_member_line(one)}" for one in list(first.values())[:MEMBERS]]
+    more = len(first) - MEMBERS
+    return [*lines, f"- and {more} more"] if more > 0 else lines
+
+
+def _member_line(member: Member) -> str:
+    if member.until is None:
+        return member_words(member)
+    worst = state_words(member.worst)
+    return f"{line(member.endpoint, NAME)} was {worst} for {lasting_words(member.until - member.since)}"
+
+
+def _why(member: Member) -> str:
+    """Why a member is in its state: how slow, or how it failed, with what was said."""
+    if member.state is State.SLOW:
+        return slowness_words(member) or ""
+    outcome = "" if member.outcome is None else member.outcome.replace("_", " ")
+    tells = member.detail and member.outcome != Outcome.REFUSED  # whose detail is the model's own answer
+    said = json.dumps(line(member.detail or "", DETAIL), ensure_ascii=False) if tells else ""
+    return ", ".join(one for one in (outcome, said) if one)
+
+
+def _bad_first(members: Sequence[Member]) -> list[Member]:
+    """Those that are not well first, of these the worst first."""
+    states = list(State)
+    return sorted(members, key=lambda one: (one.until is not None, -states.index(one.worst), one.since, one.endpoint))
+
+
+def _end(incident: Incident) -> int:
+    """When the last member was well again."""
+    ended = [one.until for one in incident.members if one.until is not None]
+    return max(ended, default=incident.resolved_at or incident.last_seen_at)
+
+
+def _lasted(incident: Incident) -> int:
+    return _end(incident) - incident.first_failure_at
