@@ -7,10 +7,11 @@ from msgspec import Struct
 from probes.alerts.incident import Incident
 from probes.alerts.state import Severity
 
-MessageKind = Literal["open", "escalate", "resolve", "digest", "note", "test"]
-"""What a message tells: an incident's beginning, that it got worse, its end; what was held back; the day; nothing."""
+MessageKind = Literal["open", "escalate", "acknowledge", "resolve", "digest", "note", "test"]
+"""What a message tells: an incident's beginning, that it got worse, that a person looks after it (PagerDuty alone is
+told that), its end; what was held back; the day; nothing."""
 
-SUBJECT_KINDS: Final[frozenset[MessageKind]] = frozenset({"open", "escalate", "resolve"})
+SUBJECT_KINDS: Final[frozenset[MessageKind]] = frozenset({"open", "escalate", "acknowledge", "resolve"})
 """The kinds that are about one incident."""
 
 

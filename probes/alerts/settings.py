@@ -74,7 +74,8 @@ class AlertSettings:
     ``group_wait`` is how long the first message of an incident waits for others of the same cause. ``reopen`` is how
     soon after its end an incident comes back instead of a new one. ``note_at`` is when the daily note is made, local
     time; None: never. ``quiet`` holds back what is not critical. ``heartbeat`` names the key that holds the URL asked
-    every ``heartbeat_every``, for a service that notices when it stops. ``status_pages``: ask providers' status pages.
+    every ``heartbeat_every``, by ``route``, for a service that notices when it stops. ``status_pages``: ask providers'
+    status pages.
     """
 
     enabled: bool = True
@@ -87,6 +88,7 @@ class AlertSettings:
     quiet: Hours | None = None
     heartbeat: str | None = None
     heartbeat_every: float = 60.0
+    route: Route = field(default_factory=Route)
     status_pages: bool = False
     bell: bool = False
     desktop: bool = False

@@ -49,6 +49,9 @@ _OWN: Final[Mapping[str, frozenset[ChannelKind]]] = {
 }
 """The kinds of channels that a key means something to, where it does not to all."""
 
+_FOR_INCIDENTS: Final = frozenset({"pagerduty", "alertmanager"})
+"""Kinds that wake people, where a daily note is out of place."""
+
 _TIME: Final = re.compile(r"(\d{1,2}):(\d{2})", re.ASCII)
 _HOURS: Final = re.compile(r"(?:(\S+)\s+)?([\d:]+)\s*[-–]\s*([\d:]+)(?:\s+(\S+))?", re.ASCII)
 _HOURS_ARE_LIKE: Final = '"22:00-07:00", "Mon-Fri 09:00-18:00" or "Sun 02:00-04:00 Europe/Berlin"'
@@ -68,7 +71,7 @@ def read_alerts(top: Table, route: Route, file: str, problems: list[Problem], no
     maintenance = []
     for number, values in enumerate(top.tables("maintenance"), start=1):
         maintenance.append(_maintenance(Table(values, problems, file, f"maintenance[{number}]")))
-    return replace(settings, channels=tuple(channels), maintenance=tuple(maintenance))
+    return replace(settings, route=route, channels=tuple(channels), maintenance=tuple(maintenance))
 
 
 def hours(value: object) -> Hours:
@@ -136,7 +139,7 @@ def _channel(table: Table, route: Route) -> Channel:
         groups=table.read("groups", _names, frozenset()),
         hours=table.read("hours", checks.or_off(hours), None),
         resolve=table.read("resolve", checks.flag, True),
-        notes=table.read("notes", checks.flag, True),
+        notes=table.read("notes", checks.flag, kind not in _FOR_INCIDENTS),
         labels=_labels(table.table("labels")),
         route=read_route(table, route),
     )

@@ -105,10 +105,10 @@ def test_a_channel_of_each_kind(read, tmp_path):
         groups=frozenset({"x", "y"}), hours=Hours(time(8), time(18), frozenset(range(5))), resolve=False, notes=False,
         folder=folder,
     )  # fmt: skip
-    assert pager == Channel(name="pager", kind="pagerduty", secret="ROUTING_KEY", folder=folder)
+    assert pager == Channel(name="pager", kind="pagerduty", secret="ROUTING_KEY", notes=False, folder=folder)
     route = Route(tls=TlsOptions(ca="system"))
     assert manager == Channel(
-        name="am", kind="alertmanager", url="AM_URL", labels={"team": "infra"}, route=route, folder=folder
+        name="am", kind="alertmanager", url="AM_URL", labels={"team": "infra"}, route=route, notes=False, folder=folder
     )
     assert chat == Channel(name="chat", kind="apprise", url="CHAT_URL", folder=folder)
 

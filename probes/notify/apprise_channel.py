@@ -1,0 +1,77 @@
+"""Services that have no channel of their own here, by Apprise (extra ``notify``): a child process for each message."""
+
+import asyncio
+import json
+import os
+import re
+import sys
+from typing import Final
+
+from probes.alerts.message import Message
+from probes.alerts.settings import Channel
+from probes.keys.secret import Secret
+from probes.notify.address import NoAddress, find_secret
+from probes.notify.command import run_program
+from probes.notify.result import DELIVERED, DeliveryResult, failed
+
+LIMIT_S: Final = 40.0
+"""Seconds for a child process, of which Apprise's own start takes one or two."""
+
+TITLE_LIMIT: Final = 200
+BODY_LIMIT: Final = 8_000
+
+_ARGUMENTS: Final = (sys.executable, "-P", "-m", "probes.notify.apprise_child")
+"""``-P``: a file called apprise.py in the current folder is not what is meant."""
+
+_MENTION: Final = re.compile(r"[@#](?=\w)|<(?=[!@#&/A-Za-z])")
+_NOTHING: Final = "\u200b"
+"""A blank without width: with it between them, a sign and a name call nobody."""
+
+_WORDS: Final = {
+    "refused": "the service did not take the message",
+    "late": "the service did not answer in time",
+    "unreadable": "{name} holds no address that Apprise reads",
+    "not allowed": "{name} holds the address of a service that is not allowed here",
+    "redirected": "the address in {name} has redirect=, config=, attach= or template=, not allowed here",
+    "not installed": "Apprise is missing: pip install 'inftop[notify]'",
+}
+
+
+async def send(channel: Channel, message: Message) -> DeliveryResult:
+    """Deliver a message by Apprise."""
+    name = channel.url or ""
+    try:
+        address = await find_secret(name)
+    except NoAddress as error:
+        return failed(str(error))
+    more = {one: os.environ[one] for one in ("PYTHONPATH", "SSL_CERT_FILE", "SSL_CERT_DIR") if one in os.environ}
+    run = await asyncio.to_thread(
+        run_program, _ARGUMENTS, given(address, message), None, LIMIT_S, reads_output=True, more=more
+    )
+    word = run.output.decode("ascii", "replace")
+    if word == "sent":
+        return DELIVERED
+    if run.problem is None and word in _WORDS:
+        return failed(_WORDS[word].format(name=name), maybe=word == "late")
+    return failed(
+        "the process that delivers by Apprise " + ("did not end in time" if run.problem else "failed"),
+        maybe=run.started,
+    )
+
+
+def given(address: Secret, message: Message) -> bytes:
+    """What the child process gets by its standard input."""
+    kind = {"info": "info", "warning": "warning", "critical": "failure"}[message.severity]
+    return json.dumps(
+        {
+            "url": address.reveal(),
+            "title": without_mentions(message.title)[:TITLE_LIMIT],
+            "body": without_mentions(message.body)[:BODY_LIMIT],
+            "type": "success" if message.kind == "resolve" else kind,
+        }
+    ).encode()
+
+
+def without_mentions(text: str) -> str:
+    """``text`` as it is read by people, and calls nobody: ``@everyone``, ``<!channel>``, ``<@U123>`` are broken."""
+    return _MENTION.sub(lambda found: found[0] + _NOTHING, text)

@@ -1,0 +1,106 @@
+"""A command hook: a program of the user's own that gets the message as JSON on its standard input.
+
+Its arguments are those of the configuration and nothing else, no shell reads them, and no key is in its environment.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from probes import typed_json
+from probes.alerts.message import Message
+from probes.alerts.settings import Channel
+from probes.notify.result import DELIVERED, DeliveryResult, failed
+from probes.text import line
+
+LIMIT_S: Final = 10.0
+
+_PASSED_ON: Final = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "SYSTEMROOT"),
+    *("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"),
+)
+"""What a program needs to run and to reach the user's desktop; every other variable may hold a key."""
+
+
+async def send(channel: Channel, message: Message) -> DeliveryResult:
+    """Deliver a message to a command; one that ends with status 0 has it."""
+    run = await asyncio.to_thread(run_program, channel.command, typed_json.encode(message), channel.folder, LIMIT_S)
+    if run.problem is not None:
+        return failed(run.problem, maybe=run.started)
+    if run.status:
+        ended = f"ended with status {run.status}" if run.status > 0 else f"was ended by signal {-run.status}"
+        return failed(f"the command {ended}", maybe=True)
+    return DELIVERED
+
+
+class ProgramRun:
+    """How a program ended: its status and what it wrote, or the problem that kept it from ending by itself."""
+
+    __slots__ = ("output", "problem", "started", "status")
+
+    def __init__(
+        self, *, status: int = 0, output: bytes = b"", problem: str | None = None, started: bool = True
+    ) -> None:
+        self.status = status
+        self.output = output
+        self.problem = problem
+        self.started = started
+
+
+def run_program(
+    arguments: Sequence[str],
+    given: bytes,
+    folder: Path | None,
+    limit_s: float,
+    *,
+    reads_output: bool = False,
+    more: Mapping[str, str] | None = None,
+) -> ProgramRun:
+    """Run a program in a group of its own and a clean environment, with ``more`` in it; wait for its end in a thread.
+
+    After ``limit_s`` seconds it is killed with all that it started. What it says on standard error is dropped.
+    """
+    try:
+        process = subprocess.Popen(  # noqa: S603  # an argument list of the user's own configuration, or our own
+            list(arguments),
+            cwd=folder,
+            env={**clean_environment(), **(more or {})},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE if reads_output else subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or type(error).__name__
+        return ProgramRun(problem=f"{line(arguments[0], 60)} cannot be started: {why}", started=False)
+    try:
+        output, _ = process.communicate(given, timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        return ProgramRun(problem=f"the command did not end within {limit_s:g} s")
+    return ProgramRun(status=process.returncode, output=output or b"")
+
+
+def clean_environment() -> dict[str, str]:
+    """The variables of this process that a program needs, and no other."""
+    return {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a process and all that it started, also where it has ended itself; where there are no groups, it alone."""
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(1.0)

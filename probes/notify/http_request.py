@@ -1,0 +1,157 @@
+"""One HTTP request over a connection of its own, as probes are connected, bounded in time and size.
+
+No redirect is followed. Nothing here logs, and no library that does is used: the paths of webhooks are secrets.
+"""
+
+import asyncio
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Final
+
+from probes import __version__
+from probes.config_error import ConfigError
+from probes.notify.address import Address, NoAddress, find_secret
+from probes.notify.result import DELIVERED, DeliveryResult, failed
+from probes.route import Route, via_of
+from probes.sockets.connection_timing import Stamp
+from probes.sockets.errors import ExchangeError
+from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
+from probes.text import line
+from probes.tls.context import TlsContexts
+from probes.transport.base import Response, SetupError, Transport
+from probes.transport.connect import is_encrypted
+from probes.transport.factory import transport_to
+from probes.wire.dialect import WireRequest
+
+CONNECT_S: Final = 5.0
+LIMIT_S: Final = 10.0
+"""Seconds until a connection is open, and until a server that has the request has answered."""
+
+BODY_S: Final = 3.0
+BODY_LIMIT: Final = 16 << 10
+"""How long, and how many bytes, of an answer's body are read: its first words say why it refuses."""
+
+LONGEST_WAIT_S: Final = 3_600.0
+"""No server is left alone for longer than that, whatever it asks for."""
+
+_RECORDS: Final = 2_000
+_SIZE: Final = 256 << 10
+
+_UNSURE: Final = frozenset({HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT})
+"""Said by something between: what is behind it may have taken the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response: its status, its headers by names in lower case, and what was read of its body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Unanswered(Exception):  # noqa: N818  # reads as what it says
+    """There is no response; ``result`` says why."""
+
+    def __init__(self, result: DeliveryResult) -> None:
+        super().__init__(result.problem)
+        self.result = result
+
+
+async def request(
+    address: Address,
+    route: Route,
+    contexts: TlsContexts,
+    *,
+    headers: Mapping[str, str],
+    body: bytes = b"",
+    method: str = "POST",
+    limit_s: float = LIMIT_S,
+) -> Answer:
+    """The answer to one request. Raises Unanswered.
+
+    A user and password of the address are sent, unless ``headers`` have an authorization of their own.
+    """
+    sent = {"user-agent": f"inftop/{__version__}", "accept": "application/json", **headers}
+    if address.authorization is not None and "authorization" not in sent:
+        sent["authorization"] = address.authorization.reveal()
+    try:
+        proxy_key = None if route.proxy_key is None else await find_secret(route.proxy_key)
+        tls = contexts.of(route.tls) if is_encrypted(address.origin) else None
+        transport = transport_to(address.origin, tls, via_of(route, address.origin))
+    except (NoAddress, ConfigError, ValueError) as error:
+        raise Unanswered(failed(address.hide(str(error)))) from None
+    wire = WireRequest(address.url.reveal(), sent, body, method, proxy_key)
+    try:
+        return await _exchange(transport, wire, address, limit_s)
+    finally:
+        transport.drop()
+
+
+async def _exchange(transport: Transport, wire: WireRequest, address: Address, limit_s: float) -> Answer:
+    budget = ReadBudget(_RECORDS, _SIZE, "in answer to a message")
+    try:
+        async with asyncio.timeout(min(CONNECT_S, limit_s)):
+            await transport.open(wire, budget)
+    except TimeoutError:
+        raise Unanswered(failed(f"no connection within {min(CONNECT_S, limit_s):g} s")) from None
+    except (SetupError, ReadBudgetSpent) as error:
+        raise Unanswered(failed(address.hide(str(error)))) from None
+    try:
+        async with asyncio.timeout(limit_s):
+            response = await transport.send(wire)
+    except TimeoutError:
+        raise Unanswered(failed(f"no answer within {limit_s:g} s", maybe=True)) from None
+    except (ExchangeError, ReadBudgetSpent) as error:
+        raise Unanswered(failed(address.hide(str(error)), maybe=True)) from None
+    except Exception as error:  # httpx quotes the address that it refuses
+        raise Unanswered(failed(f"the address cannot be asked: {type(error).__name__}")) from None
+    return Answer(response.status, response.headers, await _body(response))
+
+
+async def _body(response: Response) -> bytes:
+    """What comes of a body within `BODY_S`, up to `BODY_LIMIT`: it matters less than the head, which is there."""
+    body = bytearray()
+
+    def keep(_: Stamp, data: bytes) -> bool:
+        body.extend(data)
+        return len(body) < BODY_LIMIT
+
+    try:
+        async with asyncio.timeout(BODY_S):
+            await response.body.read_while(keep)
+    except (TimeoutError, ExchangeError, ReadBudgetSpent):
+        pass
+    return bytes(body[:BODY_LIMIT])
+
+
+def judged(answer: Answer, address: Address) -> DeliveryResult:
+    """What an answer says of the message: any 2xx takes it, all else refuses it."""
+    status = answer.status
+    if status // 100 == 2:
+        return DELIVERED
+    if status // 100 == 3:
+        return failed(f"HTTP {status}: the address is elsewhere now, and redirects are not followed")
+    said = address.hide(line(answer.body.decode("utf-8", "replace"), 120))
+    problem = f"HTTP {status}{f': {said}' if said else ''}"
+    return failed(problem, maybe=status in _UNSURE, retry_after=retry_after(answer.headers))
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """How long (s) a server asks to be left alone (RFC 9110 §10.2.3), up to `LONGEST_WAIT_S`; None: it does not say."""
+    value = headers.get("retry-after", "").strip()
+    try:
+        wait = float(value) if value.replace(".", "", 1).isdecimal() else _until(value, now or datetime.now(UTC))
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return min(max(wait, 0.0), LONGEST_WAIT_S) if math.isfinite(wait) else None
+
+
+def _until(value: str, now: datetime) -> float:
+    """The seconds to a date of HTTP. Raises ValueError."""
+    at = parsedate_to_datetime(value)
+    return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - now).total_seconds()

@@ -1,0 +1,284 @@
+"""Delivers what waits in the outbox: at least once, an incident's messages in order, until each is sent or given up.
+
+It has a thread and an event loop of its own in the engine's process: it waits for other people's servers and for the
+store, and an engine's loop that waited with it would take times wrong. A process of its own would cost tens of
+megabytes for a few messages a month; what takes long to import or to run (Apprise, commands) is one for each message.
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Thread
+from typing import Any, Final, TypeVar
+
+from probes.alerts.message import Message
+from probes.alerts.settings import AlertSettings, Channel
+from probes.backoff import ExponentialBackoff, jittered
+from probes.notify.alertmanager import AGAIN_S
+from probes.notify.channels import deliver
+from probes.notify.heartbeat import Heartbeat
+from probes.notify.result import DeliveryResult, failed
+from probes.store.alerts.delivery import Outbox, Waiting
+from probes.store.alerts.outbox import QueuedMessage
+from probes.store.problem import StoreProblem
+from probes.tls.context import TlsContexts
+
+T = TypeVar("T")
+
+BACKOFF: Final = ExponentialBackoff(floor_s=5.0, ceiling_s=900.0)
+"""From one attempt to the next: five seconds, and up to fifteen minutes."""
+
+MOST_ATTEMPTS: Final = 104
+"""So many take 24 hours by `BACKOFF`; while inftop does not run nothing is given up."""
+
+ABANDONED_MS: Final = 86_400_000
+"""How long a message waits for its channel, where the configuration has none of that name."""
+
+LOOK_S: Final = 5.0
+"""Seconds from one look at the outbox to the next, where nobody calls for one."""
+
+STOP_S: Final = 5.0
+"""How long an attempt that is under way is waited for at the end; what it came to is then not known."""
+
+log = logging.getLogger(__name__)
+
+
+class Notifier:
+    """Delivers what waits in the outbox of the store at ``url``, while its thread runs; one of a store at a time.
+
+    ``is_well`` is asked before every heartbeat. `configure` may be called at any time, from any thread.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        settings: AlertSettings,
+        *,
+        is_well: Callable[[], bool] = lambda: True,
+        contexts: TlsContexts | None = None,
+        backoff: ExponentialBackoff = BACKOFF,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._settings = settings
+        self._is_well = is_well
+        self._contexts = contexts or TlsContexts()
+        self._backoff = backoff
+        self._clock = clock
+        self._outbox = Outbox(url)
+        self._store = ThreadPoolExecutor(1, thread_name_prefix="outbox")
+        self._rng = random.Random()  # noqa: S311  # spreads attempts, and guards nothing
+        self._busy: dict[str, asyncio.Task[None]] = {}
+        self._repeated: dict[tuple[str, str], float] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._called: asyncio.Event | None = None
+        self._main: asyncio.Task[None] | None = None
+        self._thread: Thread | None = None
+        self._heart: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to deliver, in a thread of its own."""
+        self._thread = Thread(target=lambda: asyncio.run(self._until_stopped()), name="notifier", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End within `STOP_S`. What is under way then is sent again by the next one."""
+        self._tell(lambda: self._main.cancel() if self._main else None)
+        if self._thread is not None:
+            self._thread.join(2 * STOP_S)
+
+    def look(self) -> None:
+        """Look at the outbox now: something was put in."""
+        self._tell(lambda: self._called.set() if self._called else None)
+
+    def configure(self, settings: AlertSettings) -> None:
+        """Take over other settings; an attempt that is under way goes on as it began."""
+        self._settings = settings
+        self._tell(self._beat_anew)
+
+    def _tell(self, what: Callable[[], Any]) -> None:
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            try:
+                loop.call_soon_threadsafe(what)
+            except RuntimeError:  # it was closed since
+                return
+
+    async def _until_stopped(self) -> None:
+        self._main = asyncio.current_task()
+        try:
+            await self.run()
+        except asyncio.CancelledError:
+            return
+
+    async def run(self) -> None:
+        """Deliver until cancelled."""
+        self._loop, self._called = asyncio.get_running_loop(), asyncio.Event()
+        self._beat_anew()
+        try:
+            while True:
+                self._called.clear()
+                wait_s = await self._round()
+                try:
+                    async with asyncio.timeout(wait_s):
+                        await self._called.wait()
+                except TimeoutError:
+                    pass
+        finally:
+            await self._end()
+
+    async def deliver_due(self) -> None:
+        """Deliver once what is due now, and come back when every attempt has ended."""
+        await self._round()
+        while self._busy:
+            await asyncio.wait(self._busy.values())
+            await asyncio.sleep(0)
+
+    async def _round(self) -> float:
+        """Begin the attempts that are due; the seconds until the next ones are."""
+        now = self._now()
+        try:
+            waiting = await self._ask(self._outbox.waiting, now)
+            await self._repeat(now)
+        except StoreProblem as problem:
+            log.info("the outbox cannot be read: %s", problem)
+            return LOOK_S
+        channels = {one.name: one for one in self._settings.channels}
+        due: dict[str, list[Waiting]] = {}
+        for one in waiting:
+            if one.channel in channels and one.next_at <= now:
+                due.setdefault(one.channel, []).append(one)
+            elif one.channel not in channels and now - one.message.at > ABANDONED_MS:
+                await self._ask(self._outbox.end, one, "given up", now, "no channel has this name any more")
+        for name, messages in due.items():
+            self._begin(name, self._deliver_each(channels[name], messages))
+        later = [one.next_at for one in waiting if one.channel in channels and one.next_at > now]
+        return min(LOOK_S, max(0.01, (min(later) - now) / 1000)) if later else LOOK_S
+
+    def _begin(self, name: str, work: Any) -> None:
+        """Have a channel work, unless it does: then what is due is found again when it has ended."""
+        if name in self._busy:
+            work.close()
+            return
+
+        def over(task: asyncio.Task[None]) -> None:
+            self._busy.pop(name, None)
+            if not task.cancelled() and task.exception() is not None:
+                log.error("a channel failed", exc_info=task.exception())
+            if self._called is not None:
+                self._called.set()
+
+        task = self._busy[name] = asyncio.create_task(work)
+        task.add_done_callback(over)
+
+    async def _deliver_each(self, channel: Channel, messages: Iterable[Waiting]) -> None:
+        for one in messages:
+            try:
+                await self._attempt(channel, one)
+            except StoreProblem as problem:
+                log.info("the outbox cannot be written to: %s", problem)
+                await asyncio.sleep(LOOK_S)
+                return
+
+    async def _attempt(self, channel: Channel, one: Waiting) -> None:
+        """One attempt to deliver, noted before it begins and when it has ended. Raises StoreProblem."""
+        begun = self._now()
+        if not await self._ask(self._outbox.claim, one, begun):
+            return
+        result = await self._sent(channel, one.message)
+        now, made = self._now(), one.attempts + 1
+        if result.delivered:
+            await self._ask(self._outbox.end, one, "sent", now)
+            return
+        problem = result.problem or ""
+        if made >= MOST_ATTEMPTS:
+            log.warning("a message to %s was given up after %d attempts: %s", channel.name, made, problem)
+            await self._ask(self._outbox.end, one, "given up", now, problem)
+            return
+        wait_s = jittered(self._backoff.delay_s(made), self._rng, share=0.1, ceiling_s=30.0)
+        until = now + round(max(wait_s, result.retry_after or 0.0) * 1000)
+        put_off = partial(self._outbox.put_off, one, until, problem, maybe_at=begun if result.maybe else None)
+        await self._ask(put_off)
+
+    async def _sent(self, channel: Channel, message: Message) -> DeliveryResult:
+        try:
+            return await deliver(channel, message, self._contexts)
+        except Exception as error:  # of a library, in words that may hold the address
+            log.error("an attempt to deliver to %s failed: %s", channel.name, type(error).__name__)
+            return failed(f"inftop's own fault: {type(error).__name__}", maybe=True)
+
+    async def _repeat(self, now: int) -> None:
+        """Send open incidents to Alertmanagers again, whose alerts end by themselves, and PagerDuty who has one.
+
+        Nothing of this is in the outbox but the acknowledgement: what fails is sent again soon.
+        """
+        for channel in self._settings.channels:
+            if channel.kind == "alertmanager" and channel.name not in self._busy:
+                standing = await self._ask(self._outbox.standing, channel.name)
+                due = [one for one in standing if self._is_due(channel, one, now)]
+                if due:
+                    self._begin(channel.name, self._send_again(channel, due))
+            elif channel.kind == "pagerduty":
+                standing = await self._ask(self._outbox.standing, channel.name)
+                acknowledged = [one for one in standing if one.incident and one.incident.acknowledged_at is not None]
+                messages = [_acknowledgement(channel, one, now) for one in acknowledged]
+                if messages:
+                    await self._ask(self._outbox.put, messages)
+
+    def _is_due(self, channel: Channel, message: Message, now: int) -> bool:
+        incident = message.incident.id if message.incident else ""
+        return now / 1000 - self._repeated.get((channel.name, incident), 0.0) >= AGAIN_S
+
+    async def _send_again(self, channel: Channel, messages: Iterable[Message]) -> None:
+        for one in messages:
+            if one.incident is not None and (await self._sent(channel, one)).delivered:
+                self._repeated[channel.name, one.incident.id] = self._now() / 1000
+        await asyncio.sleep(1.0)  # one that refuses is asked at most once a second
+
+    def _beat_anew(self) -> None:
+        """Have the heart beat as the settings say by now."""
+        if self._heart is not None:
+            self._heart.cancel()
+        self._heart, settings = None, self._settings
+        if settings.heartbeat is not None:
+            heart = Heartbeat(
+                settings.heartbeat, settings.heartbeat_every, self._is_well, settings.route, self._contexts
+            )
+            self._heart = asyncio.create_task(heart.run())
+
+    async def _end(self) -> None:
+        tasks = [*self._busy.values()]
+        if self._heart is not None:
+            self._heart.cancel()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=STOP_S)
+            for one in late:
+                one.cancel()
+        await self._ask(self._outbox.close)
+        self._store.shutdown(wait=False)
+
+    async def _ask(self, method: Callable[..., T], *words: Any) -> T:
+        """What a method of the outbox returns, called in its one thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._store, method, *words)
+
+    def _now(self) -> int:
+        return round(self._clock() * 1000)
+
+
+def _acknowledgement(channel: Channel, told: Message, now: int) -> QueuedMessage:
+    """The message that somebody looks after an incident; the outbox takes it once."""
+    incident = told.incident
+    of, at, by = (incident.id, incident.acknowledged_at, incident.acknowledged_by) if incident else ("", 0, None)
+    message = Message(
+        kind="acknowledge",
+        severity=told.severity,
+        at=now,
+        idempotency_key=f"{of}-acknowledged-{at}",
+        title=f"{told.title}: {by or 'somebody'} looks after it",
+        body=told.body,
+        incident=incident,
+    )
+    return QueuedMessage(channel=channel.name, message=message, next_at=now)

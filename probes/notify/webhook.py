@@ -1,0 +1,53 @@
+"""A webhook: the message as JSON to an address, signed, with a key that tells it from its repetition."""
+
+import hashlib
+import hmac
+import time
+from collections.abc import Mapping
+
+from probes import typed_json
+from probes.alerts.message import Message
+from probes.alerts.settings import Channel
+from probes.keys.secret import Secret
+from probes.notify.address import NoAddress, find_address, find_secret
+from probes.notify.http_request import Unanswered, judged, request
+from probes.notify.result import DeliveryResult, failed
+from probes.tls.context import TlsContexts
+
+
+async def send(channel: Channel, message: Message, contexts: TlsContexts) -> DeliveryResult:
+    """Deliver a message to a webhook."""
+    try:
+        address = await find_address(channel.url or "")
+        secret = None if channel.secret is None else await find_secret(channel.secret)
+    except NoAddress as error:
+        return failed(str(error))
+    body = typed_json.encode(message)
+    headers = headers_of(message, body, secret, int(time.time()))
+    try:
+        return judged(await request(address, channel.route, contexts, headers=headers, body=body), address)
+    except Unanswered as error:
+        return error.result
+
+
+def headers_of(message: Message, body: bytes, secret: Secret | None, now: int) -> Mapping[str, str]:
+    """The headers of a webhook's request at ``now`` (seconds since the epoch).
+
+    The signature is the HMAC-SHA256, by the secret, of the time stamp, a full stop and the body, in hex: who checks it,
+    and that the stamp is not old, knows that the message is ours and not sent again by somebody else.
+    """
+    headers = {
+        "content-type": "application/json",
+        "idempotency-key": message.idempotency_key,
+        "x-inftop-event": message.kind,
+        "x-inftop-timestamp": str(now),
+    }
+    if secret is not None:
+        headers["x-inftop-signature"] = signature(secret, now, body)
+    return headers
+
+
+def signature(secret: Secret, now: int, body: bytes) -> str:
+    """What ``X-Inftop-Signature`` says of a body that is sent at ``now`` (seconds since the epoch)."""
+    signed = str(now).encode() + b"." + body
+    return "sha256=" + hmac.new(secret.reveal().encode(), signed, hashlib.sha256).hexdigest()

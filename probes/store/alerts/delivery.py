@@ -1,0 +1,226 @@
+"""Messages of the outbox on their way: which are due, what became of each attempt, and which nobody needs any more."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec.json import Decoder
+from msgspec.structs import replace
+
+from probes import typed_json
+from probes.alerts.incident import Incident
+from probes.alerts.message import Message
+from probes.store.alerts.outbox import QueuedMessage, queue
+from probes.store.problem import StoreProblem
+from probes.store.statements import inserting, run
+from probes.store.translate import translated
+from probes.store.write.database import PATIENT, open_store
+from probes.text import line
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+log = logging.getLogger(__name__)
+
+Ended = Literal["sent", "cancelled", "given up"]
+
+_WAITING: Final = """
+SELECT id, channel, text, next_at, attempts, reached_at FROM outbox WHERE ended_at IS NULL ORDER BY id
+"""
+_CLAIM: Final = """
+UPDATE outbox SET attempts = attempts + 1, reached_at = ? WHERE id = ? AND attempts = ? AND ended_at IS NULL
+"""
+_END: Final = "UPDATE outbox SET ended_at = ?, ended = ?, problem = ? WHERE id = ? AND ended_at IS NULL"
+_AGAIN: Final = "UPDATE outbox SET next_at = ?, problem = ?, reached_at = ? WHERE id = ? AND ended_at IS NULL"
+_SENT: Final = """
+SELECT channel, incident_id, kind FROM outbox WHERE ended = 'sent' AND incident_id IS NOT NULL ORDER BY id
+"""
+_STANDING: Final = """
+SELECT outbox.text, incident.acknowledged_at, incident.acknowledged_by FROM outbox
+JOIN incident ON incident.id = outbox.incident_id
+WHERE outbox.channel = ? AND outbox.ended = 'sent' AND outbox.kind IN ('open', 'escalate')
+AND incident.resolved_at IS NULL ORDER BY outbox.id
+"""
+_EVENT_COLUMNS: Final = ("incident_id", "at", "what", "text")
+_MESSAGE: Final = Decoder(Message)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A message that waits to be sent to a channel, its row in the outbox, and when it is to be tried next (ms).
+
+    ``attempts`` were made before; ``reached_at`` is when one began that may have reached the other side, if any did.
+    """
+
+    row: int
+    channel: str
+    message: Message
+    next_at: int
+    attempts: int = 0
+    reached_at: int | None = None
+
+    @property
+    def incident(self) -> str | None:
+        """The id of the incident that it is about, if it is about one."""
+        return self.message.incident.id if self.message.incident else None
+
+
+class Outbox:
+    """The outbox of the store at ``url``. Its methods wait, and are all called in one thread; all raise StoreProblem.
+
+    Instants are milliseconds since the epoch. Every method is one transaction: what it returned from is kept.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._engine: Engine | None = None
+
+    def waiting(self, now: int) -> list[Waiting]:
+        """The messages that are to be sent, in their order; those that nobody needs any more are cancelled first.
+
+        Of an incident's to one channel only the first is there: the others wait for it.
+        """
+        with self._transaction() as connection:
+            rows = [one for one in map(_waiting, run(connection, _WAITING).fetchall()) if one is not None]
+            if not rows:
+                return []
+            last = {(channel, incident): kind for channel, incident, kind in run(connection, _SENT)}
+            left = []
+            for ordered in _by_incident(rows):
+                said = last.get((ordered[0].channel, ordered[0].incident), "resolve")
+                keep, drop = needed(ordered, told=said != "resolve")
+                for one, why in drop:
+                    run(connection, _END, (now, "cancelled", why, one.row))
+                left += keep[:1]
+        return sorted(left, key=lambda one: one.row)
+
+    def claim(self, one: Waiting, now: int) -> bool:
+        """Note that an attempt begins, before anything is sent; False where another process has taken it, or ended it.
+
+        If nothing is heard of the attempt any more, it counts as one that may have reached the other side.
+        """
+        with self._transaction() as connection:
+            return run(connection, _CLAIM, (now, one.row, one.attempts)).rowcount == 1
+
+    def end(self, one: Waiting, ended: Ended, now: int, problem: str | None = None) -> None:
+        """Note that a message was sent, or given up, on the time line of its incident as well."""
+        with self._transaction() as connection:
+            run(connection, _END, (now, ended, problem, one.row))
+            if one.incident is not None:
+                what, text = _told(one, ended, problem)
+                event = dict(zip(_EVENT_COLUMNS, (one.incident, now, what, text), strict=True))
+                run(connection, inserting("incident_event", _EVENT_COLUMNS), event)
+
+    def put_off(self, one: Waiting, until: int, problem: str, *, maybe_at: int | None) -> None:
+        """Have a message tried again at ``until``; ``maybe_at``: when the attempt began, if it may have reached."""
+        with self._transaction() as connection:
+            run(connection, _AGAIN, (until, problem, one.reached_at if maybe_at is None else maybe_at, one.row))
+
+    def standing(self, channel: str) -> list[Message]:
+        """What a channel was told last of every incident that is open still, with whom it is looked after by now."""
+        found: dict[str, Message] = {}
+        with self._transaction() as connection:
+            rows = run(connection, _STANDING, (channel,)).fetchall()
+        for text, at, by in rows:
+            message = _message(text)
+            if message is not None and message.incident is not None:
+                incident: Incident = replace(message.incident, acknowledged_at=at, acknowledged_by=by)
+                found[incident.id] = replace(message, incident=incident)
+        return list(found.values())
+
+    def put(self, messages: Sequence[QueuedMessage]) -> None:
+        """Put messages into the outbox; none that is there already."""
+        with self._transaction() as connection:
+            queue(connection, messages)
+
+    def close(self) -> None:
+        """Close the connection to the store, if one is open."""
+        if self._engine is not None:
+            self._engine.dispose()
+        self._engine = None
+
+    @contextmanager
+    def _transaction(self) -> "Iterator[Connection]":
+        """A transaction over the one connection; one that failed is not used again."""
+        try:
+            if self._engine is None:
+                self._engine = open_store(self._url, PATIENT)
+            with translated(), self._engine.begin() as connection:
+                yield connection
+        except StoreProblem:
+            self.close()
+            raise
+
+
+def needed(ordered: Sequence[Waiting], *, told: bool) -> tuple[list[Waiting], list[tuple[Waiting, str]]]:
+    """Of the messages that wait for one channel about one incident, in their order: those to send, and the others.
+
+    The others come with the reason. ``told``: the channel believes by now that the incident is open. Nobody is told of
+    the end of what nobody heard of, nor of a beginning that is over or got worse meanwhile. What may have reached the
+    other side is sent again before all else.
+    """
+    begun = max((place for place, one in enumerate(ordered, 1) if one.reached_at is not None), default=0)
+    kept, unsent = list(ordered[:begun]), list(ordered[begun:])
+    if kept:
+        told = kept[-1].message.kind != "resolve"
+    if not unsent or unsent[0].incident is None:
+        return list(ordered), []
+    states = [one for one in unsent if one.message.kind != "acknowledge"]
+    drop: list[tuple[Waiting, str]] = []
+    if states:
+        *before, last = states
+        drop = [(one, _OVERTAKEN[last.message.kind]) for one in before]
+        if last.message.kind == "resolve" and before and not told:
+            drop = [(one, _OVERTAKEN["resolve"]) for one in unsent]
+        elif last.message.kind == "open" and before and told:
+            drop.append((last, "nothing was sent of its end"))
+    gone = {one.row for one, _ in drop}
+    return [one for one in ordered if one.row not in gone], drop
+
+
+_OVERTAKEN: Final[Mapping[str, str]] = {
+    "open": "it had come back before this was sent",
+    "escalate": "it got worse before this was sent",
+    "resolve": "it was over before this was sent",
+}
+
+
+def _by_incident(rows: Sequence[Waiting]) -> list[list[Waiting]]:
+    """The rows of each channel and incident, in their order; what is about no incident stands alone."""
+    found: dict[tuple[str, str | int], list[Waiting]] = {}
+    for one in rows:
+        found.setdefault((one.channel, one.incident or one.row), []).append(one)
+    return list(found.values())
+
+
+def _waiting(row: Sequence[Any]) -> Waiting | None:
+    number, channel, text, next_at, attempts, reached_at = row
+    message = _message(text)
+    return None if message is None else Waiting(number, channel, message, next_at, attempts, reached_at)
+
+
+def _message(text: str) -> Message | None:
+    """The message of a row; None where it is of a newer inftop, which will send it."""
+    try:
+        return typed_json.decode(text, _MESSAGE)
+    except ValueError as error:
+        log.warning("a message in the outbox cannot be read: %s", line(str(error)))
+        return None
+
+
+_SAID: Final[Mapping[str, str]] = {
+    "open": "of it",
+    "escalate": "that it got worse",
+    "acknowledge": "who looks after it",
+    "resolve": "of its end",
+}
+
+
+def _told(one: Waiting, ended: Ended, problem: str | None) -> tuple[str, str]:
+    """What happened, for the time line of the incident."""
+    what = _SAID.get(one.message.kind, "")
+    if ended == "sent":
+        return "sent", f"{one.channel} was told {what}"
+    return "not sent", f"{one.channel} was not told {what}: {problem or ended}"
