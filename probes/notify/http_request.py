@@ -70,7 +70,6 @@ async def request(
     headers: Mapping[str, str],
     body: bytes = b"",
     method: str = "POST",
-    limit_s: float = LIMIT_S,
 ) -> Answer:
     """The answer to one request. Raises Unanswered.
 
@@ -87,25 +86,25 @@ async def request(
         raise Unanswered(failed(address.hide(str(error)))) from None
     wire = WireRequest(address.url.reveal(), sent, body, method, proxy_key)
     try:
-        return await _exchange(transport, wire, address, limit_s)
+        return await _exchange(transport, wire, address)
     finally:
         transport.drop()
 
 
-async def _exchange(transport: Transport, wire: WireRequest, address: Address, limit_s: float) -> Answer:
+async def _exchange(transport: Transport, wire: WireRequest, address: Address) -> Answer:
     budget = ReadBudget(_RECORDS, _SIZE, "in answer to a message")
     try:
-        async with asyncio.timeout(min(CONNECT_S, limit_s)):
+        async with asyncio.timeout(CONNECT_S):
             await transport.open(wire, budget)
     except TimeoutError:
-        raise Unanswered(failed(f"no connection within {min(CONNECT_S, limit_s):g} s")) from None
+        raise Unanswered(failed(f"no connection within {CONNECT_S:g} s")) from None
     except (SetupError, ReadBudgetSpent) as error:
         raise Unanswered(failed(address.hide(str(error)))) from None
     try:
-        async with asyncio.timeout(limit_s):
+        async with asyncio.timeout(LIMIT_S):
             response = await transport.send(wire)
     except TimeoutError:
-        raise Unanswered(failed(f"no answer within {limit_s:g} s", maybe=True)) from None
+        raise Unanswered(failed(f"no answer within {LIMIT_S:g} s", maybe=True)) from None
     except (ExchangeError, ReadBudgetSpent) as error:
         raise Unanswered(failed(address.hide(str(error)), maybe=True)) from None
     except Exception as error:  # httpx quotes the address that it refuses

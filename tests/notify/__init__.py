@@ -1,0 +1,1 @@
+"""Tests of delivery: channels, the faults of those who are told, and the notifier."""
