@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal
 import typer
 
 from probes.cli import completion
+from probes.cli.alerts_app import alerts_app, incident_app
 from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode, exit_code_of, message_of
 from probes.cli.history_app import history_app
@@ -30,6 +31,8 @@ RACE_VIEW: Final = "inftop.race_view"
 GIVEN: Final = "inftop.given"
 """The key in the context's ``meta`` of the options of the screen that the command line gives."""
 
+app.add_typer(alerts_app, name="alerts")
+app.add_typer(incident_app)
 app.add_typer(keys_app, name="keys")
 app.add_typer(races_app, name="races")
 app.add_typer(history_app, name="history")

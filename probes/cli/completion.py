@@ -18,7 +18,7 @@ Completer = Callable[[typer.Context], list[str]]
 _HARMLESS: Final = re.compile(r"[\w./:@+,=%-]+")
 
 _RACES: Final = 50
-"""Races that are offered at most, the newest first."""
+"""Races, and incidents, that are offered at most, the newest first."""
 
 
 def _completer(find: Callable[[typer.Context], Iterable[object]]) -> Completer:
@@ -104,6 +104,18 @@ def races(ctx: typer.Context) -> Iterable[int]:
     from probes.store.races import list_races
 
     return [one.number for one in list_races(_config(ctx).store_url or default_url(), _RACES)]
+
+
+@_completer
+def incidents(ctx: typer.Context) -> Iterable[str]:
+    """The ends of the ids of the newest incidents."""
+    from probes.cli.commands.alerts.incidents import ID_SHOWN
+    from probes.store.alerts.incidents import read_incidents
+    from probes.store.location import default_url
+    from probes.store.read.reader import StoreReader
+
+    with StoreReader(_config(ctx).store_url or default_url()) as reader:
+        return [one.id[-ID_SHOWN:] for one in read_incidents(reader, limit=_RACES)]
 
 
 @_completer

@@ -14,6 +14,7 @@ class Example(NamedTuple):
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Watch": ("demo", "record", "reload"),
     "Race": ("race", "races"),
+    "Incidents": ("alerts", "incident"),
     "Look back": ("history", "export"),
     "Set up": ("init", "add", "edit", "remove", "keys", "discover", "providers", "models"),
     "Check": ("check", "probe", "selftest"),
@@ -52,6 +53,30 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     "races export": (
         Example("inftop races export 7 -o race.csv", "its samples"),
         Example("inftop races export 7 --format cast -o race.cast", "a recording to play with asciinema"),
+    ),
+    "alerts": (
+        Example("inftop alerts list --open", "what is wrong now"),
+        Example("inftop alerts silence --provider groq 8h", "not during their maintenance"),
+    ),
+    "alerts list": (
+        Example("inftop alerts list", "the incidents of a week"),
+        Example("inftop alerts list --since 30d --json", "of a month, for a program"),
+    ),
+    "alerts show": (
+        Example("inftop alerts show 7K3QXM", "one of them, by the end of its id"),
+        Example("inftop alerts show 7K3QXM --json", "the same for a program"),
+    ),
+    "alerts ack": (
+        Example("inftop alerts ack 7K3QXM", "I look after it"),
+        Example('inftop alerts ack 7K3QXM --by ana --note "ticket 4711"', "she does, and why"),
+    ),
+    "alerts silence": (
+        Example("inftop alerts silence 7K3QXM until 09:00", "no more of this one tonight"),
+        Example('inftop alerts silence --endpoint groq/gpt-oss-120b 8h --note "moved"', "of an endpoint"),
+    ),
+    "incident": (
+        Example("inftop incident 7K3QXM", "cause, members, time line"),
+        Example("inftop incident 7K3QXM --pack incident.zip", "the evidence, for the provider's support"),
     ),
     "history": (
         Example("inftop history", "what the store holds"),

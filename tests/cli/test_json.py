@@ -12,13 +12,16 @@ from jsonschema.exceptions import ValidationError
 from keyring.backends.fail import Keyring as NoKeyring
 from typer.main import get_command
 
+from probes.alerts.incident import Change
 from probes.cli.commands import selftest as selftest_command
 from probes.cli.json_page import markdown, schemas
 from probes.models.changes import ModelEvent
 from probes.sample import COLUMNS
 from probes.simulator.server import Simulator
+from probes.store.alerts.incidents import AlertStore
 from probes.store.models import KnownList, ModelHistory
 from probes.store.races import save_race
+from tests.cli.test_alerts_command import DOWN, OPENED, SLOW
 from tests.cli.test_probe_command import ENDPOINT, FAST
 from tests.race.races import race
 from tests.samples import sample
@@ -122,6 +125,16 @@ def test_what_is_printed_is_what_the_schema_says(run, config, words):
 def test_a_race_that_is_kept(run, config):
     found = validated("races show", run("--config", config, "races", "show", "1", "--json"))
     assert found["heats"]
+
+
+def test_incidents_that_are_kept(run, config, tmp_path):
+    AlertStore(url_of(tmp_path / "history.db")).keep([Change(incident=DOWN, events=(OPENED,)), Change(incident=SLOW)])
+    run("--config", config, "alerts", "silence", "--all", "1h", "--note", "moved")
+    found = validated("alerts list", run("--config", config, "alerts", "list", "--since", "2027-01-01", "--json"))
+    assert found["incidents"]
+    assert found["silences"]
+    for words in (("alerts", "show"), ("incident",)):
+        assert validated(" ".join(words), run("--config", config, *words, DOWN.id, "--json"))["events"]
 
 
 def test_histories_joined(run, config, tmp_path):

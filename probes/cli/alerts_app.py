@@ -1,0 +1,135 @@
+"""The commands under ``inftop alerts``, and ``inftop incident``, as Typer apps for `probes.cli.app`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from probes.cli import completion
+from probes.cli.command_line import CommandLine
+from probes.cli.options import JsonOption, usage_errors
+
+if TYPE_CHECKING:
+    from probes.alerts.silence import SilenceScope
+
+alerts_app = CommandLine(no_args_is_help=True, help="List incidents, acknowledge and silence them.")
+incident_app = CommandLine()
+
+Id = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="Its id, or as much of its begin or end as tells it from others.",
+        autocompletion=completion.incidents,
+    ),
+]
+By = Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who does it. Default: the user's name.")]
+Note = Annotated[str | None, typer.Option("--note", metavar="TEXT", help="Why; kept with it.")]
+
+
+@alerts_app.command("list")
+def list_(
+    ctx: typer.Context,
+    since: Annotated[str, typer.Option(metavar="WHEN", help="Open since then: 24h or 7d ago, or a time.")] = "7d",
+    open_only: Annotated[bool, typer.Option("--open", help="Only those that are open.")] = False,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="How many at most.")] = 50,
+    as_json: JsonOption = False,
+) -> None:
+    """List incidents, the newest first, with what is silenced now."""
+    from probes.cli.commands.alerts.incidents import list_incidents
+    from probes.durations import parse_when, zone_of
+
+    with usage_errors():
+        begin = parse_when(since, zone=zone_of("local"))
+    list_incidents(ctx.obj, since=begin, open_only=open_only, limit=limit, as_json=as_json)
+
+
+@alerts_app.command()
+def show(ctx: typer.Context, incident: Id, as_json: JsonOption = False) -> None:
+    """Show an incident: cause, members, and what happened in it."""
+    from probes.cli.commands.alerts.incidents import show
+
+    show(ctx.obj, incident, as_json=as_json)
+
+
+@alerts_app.command()
+def ack(
+    ctx: typer.Context,
+    incident: Id,
+    by: By = None,
+    note: Note = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Nobody looks after it after all.")] = False,
+) -> None:
+    """Acknowledge an incident: somebody looks after it, and every screen says who."""
+    from probes.cli.commands.alerts.incidents import acknowledge
+
+    acknowledge(ctx.obj, incident, by=by, note=note, undo=undo)
+
+
+@alerts_app.command()
+def silence(
+    ctx: typer.Context,
+    words: Annotated[
+        list[str], typer.Argument(metavar="[ID] 1h|8h|until TIME|off", help="Of which incident, if one, and how long.")
+    ],
+    endpoint: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of an endpoint.", autocompletion=completion.endpoints)
+    ] = None,
+    provider: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of a provider.", autocompletion=completion.providers)
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of a group.", autocompletion=completion.groups)
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Of everything.")] = False,
+    by: By = None,
+    note: Note = None,
+) -> None:
+    """Have nobody told for a while, of one incident, an endpoint, a provider, a group or everything.
+
+    Incidents are judged, shown and kept all the same. off ends it.
+    """
+    from probes.cli.commands.alerts.incidents import silence_incident, silence_scope
+
+    given: dict[SilenceScope, str | None] = {
+        "endpoint": endpoint,
+        "provider": provider,
+        "group": group,
+        "all": "" if everything else None,
+    }
+    named = [(scope, name) for scope, name in given.items() if name is not None]
+    if len(named) > 1:
+        raise typer.BadParameter("silence one of --endpoint, --provider, --group and --all at a time")
+    with usage_errors():
+        if named:
+            silence_scope(ctx.obj, *named[0], words, by=by, note=note)
+            return
+        if len(words) < 2:
+            raise typer.BadParameter("name an incident and how long: ID 1h; or --endpoint, --provider, --group, --all")
+        silence_incident(ctx.obj, words[0], words[1:], by=by, note=note)
+
+
+@incident_app.command("incident")
+def incident(
+    ctx: typer.Context,
+    incident: Id,
+    pack: Annotated[
+        Path | None,
+        typer.Option("--pack", metavar="FILE", help="Write all that is known of it to this new zip."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show an incident, or write a pack of evidence for a provider's support.
+
+    A pack holds a report in Markdown, the same as JSON, the samples from 10 minutes before to 10 minutes after as CSV,
+    and a picture. No key, prompt or answer is in it. A file that is there is not overwritten.
+    """
+    from probes.cli.commands.alerts.incidents import pack as write_pack
+    from probes.cli.commands.alerts.incidents import show
+
+    if pack is not None:
+        if as_json:
+            raise typer.BadParameter("a pack has the JSON in it", param_hint="--json")
+        write_pack(ctx.obj, incident, pack)
+    else:
+        show(ctx.obj, incident, as_json=as_json)

@@ -1,0 +1,413 @@
+"""``alerts list``, ``show``, ``ack`` and ``silence``, and ``incident``: incidents in the store, and what people do."""
+
+import getpass
+import json
+import time
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from probes import __version__
+from probes.alerts.incident import Incident, IncidentEvent
+from probes.alerts.lead_time import LeadTimes, lead_times, providers_of
+from probes.alerts.silence import Silence, SilenceScope
+from probes.alerts.state import State
+from probes.cli.output.table import Line, columns, print_lines, styled
+from probes.cli.output.terminal import say
+from probes.config.file import find_config
+from probes.config.load import Config, load
+from probes.config.presets import presets
+from probes.durations import passed, seconds
+from probes.exports.incident.record import event_records, incident_record
+from probes.status_pages.post import Post
+from probes.store.alerts.incidents import AlertStore, read_events, read_incident, read_incidents
+from probes.store.alerts.silences import add_silence, end_silence, read_silences, until_words
+from probes.store.alerts.status_posts import read_posts
+from probes.store.location import default_url
+from probes.store.read.reader import StoreReader
+from probes.text import line
+
+ID_SHOWN: Final = 6
+"""Characters of an incident's id that a list shows: its end, which is random."""
+
+FOR_EVER: Final = 253_402_214_400_000
+"""9999-12-31 in ms since the epoch: the end of a silence that is to last until somebody ends it."""
+
+_KNOWN_IN_ERROR: Final = 5
+_BAD: Final = frozenset({State.DOWN, State.FAILING, State.SILENT})
+
+
+class NoSuchIncident(Exception):  # noqa: N818  # what was asked for, not what went wrong
+    """No incident has that id, or several do; str says which there are."""
+
+
+class UnknownName(ValueError):  # noqa: N818  # reads as what it says
+    """What is to be silenced and is in no configuration; str says what is."""
+
+
+class UnknownTime(ValueError):  # noqa: N818  # reads as what it says
+    """What is to be the end of a silence and is none; str says what is allowed."""
+
+
+def list_incidents(config: Path | None, *, since: int, open_only: bool, limit: int, as_json: bool) -> None:
+    """Print the incidents that were open since an instant (ms), the newest first.
+
+    Raises ConfigError and StoreProblem.
+    """
+    loaded, now = load(find_config(config)), _now()
+    url = url_of(loaded)
+    with StoreReader(url) as reader:
+        found = read_incidents(reader, since, open_only=open_only, limit=limit)
+        silences = read_silences(reader, now)
+        missing = _missing(reader)
+    leads = _lead_times(url, found, now)
+    if as_json:
+        records = {
+            "incidents": [incident_record(one) for one in found],
+            "silences": [_silence_record(one) for one in silences],
+            "lead_times": [one._asdict() for one in leads],
+        }
+        print(json.dumps(records, indent=2))  # noqa: T201
+        return
+    if found:
+        print_lines(_listed(found, now))
+    else:
+        say(missing or ("no incident is open" if open_only else "no incident in that time"))
+    notes = [f"silenced until {until_words(one.until)}: {_scope_words(one)}" for one in silences]
+    notes += [_lead_words(one) for one in leads if one.median_ms is not None]
+    if notes:
+        print_lines(["", *(styled(one, "note") for one in notes)])
+
+
+def show(config: Path | None, given: str, *, as_json: bool) -> None:
+    """Print one incident. Raises ConfigError, StoreProblem and NoSuchIncident."""
+    with StoreReader(url_of(load(find_config(config)))) as reader:
+        incident = find(reader, given)
+        events = read_events(reader, incident.id)
+    if as_json:
+        print(json.dumps({**incident_record(incident), "events": event_records(events)}, indent=2))  # noqa: T201
+    else:
+        print_lines(_lines(incident, events, _now()))
+
+
+def pack(config: Path | None, given: str, path: Path) -> None:
+    """Write the pack of evidence of an incident to a new file.
+
+    Raises ConfigError, StoreProblem, NoSuchIncident, and OSError where the file is there or cannot be written.
+    """
+    from probes.exports.incident.evidence import gather
+    from probes.exports.incident.pack import write_pack
+    from probes.exports.incident.redact import hider
+
+    loaded = load(find_config(config))
+    url = url_of(loaded)
+    with StoreReader(url) as reader:
+        incident = find(reader, given)
+    evidence = gather(
+        url,
+        incident,
+        pages=_pages(providers_of(incident)),
+        hosts={one.name: urlsplit(one.base_url).hostname or one.address for one in loaded.endpoints},
+        hide=hider(name for one in loaded.endpoints for name in one.key_names),
+        version=__version__,
+        now=_now(),
+    )
+    write_pack(evidence, path)
+    say(f"{path}: {len(evidence.samples):,} samples, {len(evidence.events)} events; no key, prompt or answer is in it")
+
+
+def acknowledge(config: Path | None, given: str, *, by: str | None, note: str | None, undo: bool) -> None:
+    """Note that somebody looks after an incident, or not after all.
+
+    Raises ConfigError, StoreProblem and NoSuchIncident.
+    """
+    url, incident = _found(config, given)
+    store, now, who = AlertStore(url), _now(), by or _user()
+    if undo:
+        store.take_back_acknowledgement(incident.id, now, who)
+    else:
+        store.acknowledge(incident.id, now, who)
+    if note:
+        store.note(incident.id, note, now, who)
+    say(f"{_name(incident)}: {'nobody looks after it now' if undo else f'acknowledged by {line(who, 60)}'}")
+
+
+def silence_incident(
+    config: Path | None, given: str, lasting: Sequence[str], *, by: str | None, note: str | None
+) -> None:
+    """Have nobody told of one incident for as long as words say. Raises as `acknowledge`, and UnknownTime."""
+    until = end_of_silence(lasting, _local_now())
+    url, incident = _found(config, given)
+    store, now, who = AlertStore(url), _now(), by or _user()
+    store.silence(incident.id, until, now, who)
+    if note:
+        store.note(incident.id, note, now, who)
+    say(f"{_name(incident)}: {'told of again' if until is None else f'silent until {until_words(until)}'}")
+
+
+def silence_scope(
+    config: Path | None, scope: SilenceScope, name: str, lasting: Sequence[str], *, by: str | None, note: str | None
+) -> None:
+    """Have nobody told of an endpoint, a provider, a group or of all for as long as words say.
+
+    Raises ConfigError, StoreProblem, UnknownTime, and UnknownName where the configuration has nothing of that name.
+    """
+    until = end_of_silence(lasting, _local_now())
+    loaded, now = load(find_config(config)), _now()
+    url = url_of(loaded)
+    if until is None:
+        with StoreReader(url) as reader:
+            ended = [one for one in read_silences(reader, now) if (one.scope, one.name) == (scope, name)]
+        for one in ended:
+            if one.number is not None:
+                end_silence(url, one.number, now)
+        say(f"{_scoped(scope, name)}: {'told of again' if ended else 'was not silent'}")
+        return
+    if (known := _known(loaded, scope)) is not None and name not in known:
+        raise UnknownName(f"no {scope} is named {line(name, 60)}; known: {', '.join(sorted(known)) or 'none'}")
+    made = Silence(scope=scope, name=name, made_at=now, until=until, made_by=by or _user(), note=note)
+    add_silence(url, made)
+    say(f"{_scoped(scope, name)}: silent until {until_words(until)}; incidents are kept all the same")
+
+
+def end_of_silence(words: Sequence[str], now: datetime) -> int | None:
+    """When a silence ends that is to last for words like ``8h``, ``until 09:00``, ``until 2026-12-01``; ms.
+
+    None for ``off``: it ends now. Times without a zone are those of ``now``. Raises UnknownTime.
+    """
+    match [word.lower() for word in words]:
+        case ["off"]:
+            return None
+        case ["until", when]:
+            return _instant(words[1], now, when)
+        case [span] if not span.isdigit():
+            try:
+                length = seconds(span)
+            except ValueError:
+                length = 0.0
+            if length > 0:
+                return min(FOR_EVER, round((now.timestamp() + length) * 1000))
+    raise UnknownTime(
+        f'{line(" ".join(words), 60)!r} is no time: write 1h, 8h, 3d, "until 09:00", "until 2026-12-01" or off'
+    )
+
+
+def _instant(word: str, now: datetime, lowered: str) -> int:
+    """The instant of a time of day that comes next, or of an ISO 8601 date or time that is to come; ms."""
+    try:
+        if ":" in lowered and "-" not in lowered and "t" not in lowered:
+            at = datetime.combine(now.date(), datetime.strptime(lowered, "%H:%M").time(), now.tzinfo)  # noqa: DTZ007
+            at = at if at > now else at + timedelta(days=1)
+        else:
+            at = datetime.fromisoformat(word)
+            at = at if at.tzinfo else at.replace(tzinfo=now.tzinfo)
+    except ValueError:
+        raise UnknownTime(f'{line(word, 60)!r} is no time: write "until 09:00" or "until 2026-12-01T18:00"') from None
+    if at <= now:
+        raise UnknownTime(f"{at:%Y-%m-%d %H:%M} is over")
+    return min(FOR_EVER, round(at.timestamp() * 1000))
+
+
+def find(reader: StoreReader, given: str) -> Incident:
+    """The incident of an id, or of the begin or end of one, in letters of any case. Raises NoSuchIncident."""
+    wanted = given.strip().upper()
+    if (exact := read_incident(reader, wanted)) is not None:
+        return exact
+    known = read_incidents(reader)
+    alike = [one for one in known if wanted and (one.id.endswith(wanted) or one.id.startswith(wanted))]
+    if len(alike) == 1:
+        return alike[0]
+    named = ", ".join(one.id[-ID_SHOWN:] for one in (alike or known)[:_KNOWN_IN_ERROR])
+    if alike:
+        raise NoSuchIncident(f"several incidents are like {line(given, 40)}: {named}")
+    raise NoSuchIncident(f"no incident {line(given, 40)}: {f'the newest are {named}' if known else 'none is kept yet'}")
+
+
+def url_of(config: Config) -> str:
+    """The store of a configuration."""
+    return config.store_url or default_url()
+
+
+def _missing(reader: StoreReader) -> str:
+    """Why a store can have no incidents; "" where it can."""
+    if not reader.has("sample"):
+        return "there is no history yet: inftop record, or inftop, records"
+    if not reader.has("incident"):
+        return "no incident is kept: the store was last written by an older version of inftop"
+    return ""
+
+
+def _found(config: Path | None, given: str) -> tuple[str, Incident]:
+    url = url_of(load(find_config(config)))
+    with StoreReader(url) as reader:
+        return url, find(reader, given)
+
+
+def _known(config: Config, scope: SilenceScope) -> set[str] | None:
+    """The names that a scope can have; None where it has none."""
+    named: dict[SilenceScope, Callable[[], set[str]]] = {
+        "endpoint": lambda: {one.name for one in config.endpoints},
+        "provider": lambda: {one.provider for one in config.endpoints if one.provider},
+        "group": lambda: {one.group or one.model for one in config.endpoints},
+    }
+    return named[scope]() if scope in named else None
+
+
+def _pages(providers: Collection[str]) -> set[str]:
+    known = presets()
+    return {page for one in providers if one in known and (page := known[one].status_page) is not None}
+
+
+def _lead_times(url: str, incidents: Sequence[Incident], now: int) -> tuple[LeadTimes, ...]:
+    """The lead times of the providers that have a status page of which any post is kept."""
+    if not incidents:
+        return ()
+    posts: dict[str, list[Post]] = {}
+
+    def posts_of(provider: str) -> list[Post]:
+        if provider not in posts:
+            posts[provider] = read_posts(url, _pages([provider]), 0, now)
+        return posts[provider]
+
+    return tuple(one for one in lead_times(incidents, posts_of, now) if posts[one.provider])
+
+
+def _lead_words(one: LeadTimes) -> str:
+    ms = one.median_ms or 0
+    said = f"{passed(abs(ms))} {'before' if ms >= 0 else 'after'} its status page"
+    return f"{one.provider}: seen {said} (median; {one.posted} of {one.incidents} incidents were posted)"
+
+
+def _listed(found: Sequence[Incident], now: int) -> list[str]:
+    rows = [
+        (
+            one.id[-ID_SHOWN:],
+            _state(one),
+            _when(one.first_failure_at),
+            passed((one.resolved_at or now) - one.first_failure_at) if one.resolved_at or one.is_open else "",
+            _cause(one),
+            _people(one, now),
+        )
+        for one in found
+    ]
+    return columns([("ID", "STATE", "SINCE", "FOR", "CAUSE", ""), *rows])
+
+
+def _lines(incident: Incident, events: Sequence[IncidentEvent], now: int) -> list[str]:
+    """An incident, its members and its time line."""
+    end = incident.resolved_at
+    lasting = passed((end or now) - incident.first_failure_at)
+    over = f"over since {_when(end)}, after {lasting}" if end else f"for {lasting}"
+    lines: list[str] = [
+        f"incident {incident.id}",
+        Line(f"{_state(incident)}  {_cause(incident)}", _state(incident).spans),
+        f"since {_when(incident.first_failure_at)}, {over}; worst: {incident.worst}",
+        *(f"because {line(one)}" for one in incident.evidence),
+    ]
+    if people := _people(incident, now):
+        lines.append(people)
+    if incident.note:
+        lines.append(f"note: {line(incident.note, 1_000)}")
+    head = ("ENDPOINT", "LANE", "PLACE", "STATE", "SINCE", "LOST", "")
+    rows = [
+        (
+            line(one.endpoint),
+            one.lane,
+            line(one.vantage),
+            f"{one.worst}, well" if one.until else str(one.state),
+            _when(one.since),
+            str(one.lost),
+            _detail(one.outcome, one.detail)
+            if one.ratio is None
+            else _slowness(one.metric, one.value, one.ratio, one.usual),
+        )
+        for one in incident.members
+    ]
+    if rows:
+        lines += ["", *columns([head, *rows], right={5})]
+    if events:
+        lines += [
+            "",
+            *columns([("AT", "WHAT", ""), *((_when(one.at), one.what, line(one.text, 400)) for one in events)]),
+        ]
+    return lines
+
+
+def _state(incident: Incident) -> Line:
+    if not incident.is_open:
+        return styled(f"{incident.worst}, over", "note")
+    return styled(str(incident.state), "bad" if incident.state in _BAD else "warning")
+
+
+def _cause(incident: Incident) -> str:
+    name = line(incident.cause.name, 60) or ("this machine's network" if incident.cause.culprit == "network" else "?")
+    count = len({one.endpoint for one in incident.members})
+    many = f" ({count} endpoints)" if incident.cause.culprit != "endpoint" and count else ""
+    return f"{incident.cause.culprit} {name}{many}" if incident.cause.culprit != "network" else f"{name}{many}"
+
+
+def _people(incident: Incident, now: int) -> str:
+    parts = []
+    if incident.acknowledged_by:
+        parts.append(f"acknowledged by {line(incident.acknowledged_by, 60)}")
+    if incident.silenced_until and incident.silenced_until > now:
+        parts.append(f"silent until {until_words(incident.silenced_until)}")
+    return ", ".join(parts)
+
+
+def _slowness(metric: str | None, value: float | None, ratio: float, usual: float | None) -> str:
+    name, unit = ("TTFT", " ms") if metric == "ttft_ms" else ("tokens/s", "")
+    if value is None or usual is None:
+        return f"{name} {ratio:.2g}× as slow as usual"
+    return f"{name} {value:,.4g}{unit}, {ratio:.2g}× as slow as the usual {usual:,.4g}{unit}"
+
+
+def _detail(outcome: str | None, detail: str | None) -> str:
+    return line(": ".join(one for one in (outcome, detail) if one), 120)
+
+
+def _silence_record(silence: Silence) -> dict[str, Any]:
+    from probes.sample import iso
+
+    return {
+        "scope": silence.scope,
+        "name": silence.name,
+        "made_at": iso(silence.made_at),
+        "until": iso(silence.until),
+        "made_by": silence.made_by,
+        "note": silence.note,
+    }
+
+
+def _scope_words(silence: Silence) -> str:
+    by = f", by {line(silence.made_by, 60)}" if silence.made_by else ""
+    return f"{_scoped(silence.scope, silence.name)}{by}{f': {line(silence.note)}' if silence.note else ''}"
+
+
+def _scoped(scope: SilenceScope, name: str) -> str:
+    return "everything" if scope == "all" else f"{scope} {line(name, 60)}"
+
+
+def _name(incident: Incident) -> str:
+    return f"{incident.id[-ID_SHOWN:]}, {_cause(incident)}"
+
+
+def _when(ms: int) -> str:
+    return f"{datetime.fromtimestamp(ms / 1000, UTC).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user without a name, in a container
+        return "somebody"
+
+
+def _local_now() -> datetime:
+    return datetime.fromtimestamp(_now() / 1000, UTC).astimezone()
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,130 @@
+"""What is known of an incident, gathered from the store for a pack of evidence, as one frozen value."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from probes.alerts.incident import Incident, IncidentEvent
+from probes.certificate import Certificate
+from probes.outcome import Outcome
+from probes.sample import Sample
+from probes.status_pages.post import Post
+from probes.store.alerts.incidents import read_events
+from probes.store.alerts.status_posts import posts_of
+from probes.store.certificates import newest
+from probes.store.read.reader import StoreReader
+
+AROUND_MS: Final = 600_000
+"""How long before the first failure and after the end samples are part of it."""
+
+MOST_SAMPLES: Final = 20_000
+"""Samples of a pack, the oldest first."""
+
+_MEANWHILE: Final = """
+SELECT endpoint.name, endpoint.provider, count(*), sum(CASE WHEN sample.outcome = 'ok' THEN 1 ELSE 0 END)
+FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id
+WHERE sample.started_at >= ? AND sample.started_at <= ? AND sample.outcome NOT IN ('skipped', 'no_key')
+GROUP BY endpoint.name, endpoint.provider ORDER BY endpoint.provider, endpoint.name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Meanwhile:
+    """How an endpoint that is no member did at the time: of ``probes`` so many were ``ok``."""
+
+    endpoint: str
+    provider: str
+    probes: int
+    ok: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that a pack tells; ``cut`` says that there are more samples than it holds.
+
+    ``until`` is the end of what is told (ms since the epoch): a while after the end, or now where that is not over.
+
+    ``hosts`` are the hosts that the members' requests go to, by endpoint, where the configuration still has them.
+    """
+
+    incident: Incident
+    events: tuple[IncidentEvent, ...]
+    samples: tuple[Sample, ...]
+    cut: bool
+    meanwhile: tuple[Meanwhile, ...]
+    posts: tuple[Post, ...]
+    certificate: Certificate | None
+    hosts: Mapping[str, str]
+    version: str
+    until: int
+
+
+def gather(
+    url: str,
+    incident: Incident,
+    *,
+    pages: Collection[str],
+    hosts: Mapping[str, str],
+    hide: Callable[[str], str],
+    version: str,
+    now: int,
+) -> Evidence:
+    """What the store at ``url`` knows of an incident; ``hide`` takes keys out of what providers said.
+
+    ``pages`` are the status pages of its providers. Raises StoreProblem.
+    """
+    members = {one.endpoint for one in incident.members}
+    since = incident.first_failure_at - AROUND_MS
+    until = now if incident.resolved_at is None else min(now, incident.resolved_at + AROUND_MS)
+    with StoreReader(url) as reader:
+        samples, cut = _samples(reader, members, since, until)
+        rows = reader.few(_MEANWHILE, (since, until)) if reader.has("sample") else []
+        events = read_events(reader, incident.id)
+    return Evidence(
+        incident=_hidden(incident, hide),
+        events=tuple(_event(one, hide) for one in events),
+        samples=tuple(_sample(one, hide) for one in samples),
+        cut=cut,
+        meanwhile=tuple(Meanwhile(*_counted(row)) for row in rows if row[0] not in members),
+        posts=posts_of(url, incident, pages, now),
+        certificate=newest(url),
+        hosts={name: host for name, host in sorted(hosts.items()) if name in members},
+        version=version,
+        until=until,
+    )
+
+
+def _samples(reader: StoreReader, members: Collection[str], since: int, until: int) -> tuple[list[Sample], bool]:
+    """The members' samples between two instants, oldest first, also those that confirm; and whether there are more."""
+    found: list[Sample] = []
+    if not reader.has("sample") or not members:
+        return found, False
+    for sample in reader.samples(since, until + 1, members):
+        if len(found) == MOST_SAMPLES:
+            return found, True
+        found.append(sample)
+    return found, False
+
+
+def _counted(row: Sequence[Any]) -> tuple[str, str, int, int]:
+    name, provider, probes, ok = row
+    return name, provider, int(probes), int(ok)
+
+
+def _hidden(incident: Incident, hide: Callable[[str], str]) -> Incident:
+    members = tuple(replace(one, detail=None if one.detail is None else hide(one.detail)) for one in incident.members)
+    note = None if incident.note is None else hide(incident.note)
+    return replace(incident, members=members, evidence=tuple(map(hide, incident.evidence)), note=note)
+
+
+def _event(event: IncidentEvent, hide: Callable[[str], str]) -> IncidentEvent:
+    return replace(event, text=hide(event.text))
+
+
+def _sample(sample: Sample, hide: Callable[[str], str]) -> Sample:
+    """A sample without what the model wrote and without keys."""
+    if sample.outcome is Outcome.WRONG_ANSWER:
+        return replace(sample, outcome_detail=None)
+    return sample if sample.outcome_detail is None else replace(sample, outcome_detail=hide(sample.outcome_detail))

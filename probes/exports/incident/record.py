@@ -1,0 +1,66 @@
+"""An incident and what happened in it as records for JSON: every field is there, instants are ISO 8601 in UTC."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from probes.alerts.incident import Incident, IncidentEvent, Member
+from probes.sample import iso
+
+
+def incident_record(incident: Incident) -> dict[str, Any]:
+    """An incident with its members; what is not known is None."""
+    return {
+        "id": incident.id,
+        "key": incident.key,
+        "culprit": incident.cause.culprit,
+        "cause": incident.cause.name,
+        "state": str(incident.state),
+        "worst": str(incident.worst),
+        "severity": incident.severity,
+        "first_failure_at": iso(incident.first_failure_at),
+        "opened_at": iso(incident.opened_at),
+        "last_seen_at": iso(incident.last_seen_at),
+        "resolved_at": at(incident.resolved_at),
+        "reopened": incident.reopened,
+        "members": [member_record(one) for one in incident.members],
+        "evidence": list(incident.evidence),
+        "acknowledged_at": at(incident.acknowledged_at),
+        "acknowledged_by": incident.acknowledged_by,
+        "silenced_until": at(incident.silenced_until),
+        "note": incident.note,
+    }
+
+
+def member_record(member: Member) -> dict[str, Any]:
+    """A member of an incident."""
+    return {
+        "vantage": member.vantage,
+        "endpoint": member.endpoint,
+        "provider": member.provider,
+        "model": member.model,
+        "lane": member.lane,
+        "state": str(member.state),
+        "worst": str(member.worst),
+        "since": iso(member.since),
+        "until": at(member.until),
+        "lost": member.lost,
+        "metric": member.metric,
+        "value": member.value,
+        "usual": member.usual,
+        "ratio": member.ratio,
+        "outcome": member.outcome,
+        "detail": member.detail,
+    }
+
+
+def event_records(events: Iterable[IncidentEvent]) -> list[dict[str, Any]]:
+    """What happened, in the order given."""
+    return [
+        {"at": iso(one.at), "what": one.what, "text": one.text, "endpoint": one.endpoint, "vantage": one.vantage}
+        for one in events
+    ]
+
+
+def at(instant: int | None) -> str | None:
+    """An instant (ms since the epoch) in ISO 8601; None stays None."""
+    return None if instant is None else iso(instant)

@@ -1,0 +1,32 @@
+"""Takes keys out of texts that leave the machine: those of the environment, and words that look like one."""
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from probes.keys.redaction import REPLACEMENT, Redaction
+from probes.keys.secret import holds_a_key, looks_like_a_key
+
+_SHORTEST_KEY: Final = 8
+_WORD: Final = re.compile(r"[\w.~+/=-]{16,}")
+
+
+def hider(names: Iterable[str]) -> Callable[[str], str]:
+    """A function that hides the keys of these names that are in the environment, and whatever looks like a key.
+
+    What providers said was freed of keys before it was stored: this is for a store from elsewhere. No keyring is asked.
+    """
+    known = (os.environ.get(name, "") for name in dict.fromkeys(names))
+    keys = [Redaction(key) for key in known if len(key) >= _SHORTEST_KEY]
+
+    def hide(text: str) -> str:
+        for key in keys:
+            text = key.hide(text)
+        return _WORD.sub(_shown, text)
+
+    return hide
+
+
+def _shown(word: re.Match[str]) -> str:
+    return REPLACEMENT if looks_like_a_key(word[0]) or holds_a_key(word[0]) else word[0]
