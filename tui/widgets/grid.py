@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from rich.cells import cell_len
+from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -27,8 +28,8 @@ STYLES: Final = (
 GROUNDS: Final = frozenset({"shade", "warned", "alarmed", "warned-shade", "alarmed-shade"})
 """Styles of a ground: what is usual, and incidents. After another style's name and a blank they are its ground."""
 
-GROUNDED: Final = frozenset({"ttft-ink", "speed-ink"}) | GROUNDS
-"""Styles that keep their ground in the selected row."""
+GROUNDED: Final = frozenset({"ttft-ink", "speed-ink"})
+"""Styles whose ground is a block of a graph, also in the selected row."""
 
 CURSOR: Final = "▸"
 BAR: Final = "▎"
@@ -205,10 +206,7 @@ class Grid(ScrollView, can_focus=False):
             return Strip([Segment(text, self._style(name)) for text, name in pieces]).adjust_cell_length(
                 width, self.rich_style
             )
-        segments = [
-            Segment(text, self._style(name) if name.rpartition(" ")[2] in GROUNDED else self._style(name) + over)
-            for text, name in pieces
-        ]
+        segments = [Segment(text, self._style_over(name, over)) for text, name in pieces]
         return Strip(segments).adjust_cell_length(width, self.rich_style + over)
 
     def _style(self, name: str) -> Style:
@@ -222,6 +220,17 @@ class Grid(ScrollView, can_focus=False):
             else:
                 self._look[name] = self.get_component_rich_style(f"grid--{name}")
         return self._look[name]
+
+    def _style_over(self, name: str, over: Style) -> Style:
+        """A style in the selected row: a ground of a graph is as much lighter or darker there as it is elsewhere."""
+        style, ground = self._style(name), name.rpartition(" ")[2]
+        if ground in GROUNDED:
+            return style
+        if ground == "band":
+            return style + over + Style(color=_shifted(over.bgcolor, self.rich_style.bgcolor, style.color))
+        if ground in GROUNDS:
+            return style + Style(bgcolor=_shifted(over.bgcolor, self.rich_style.bgcolor, style.bgcolor))
+        return style + over
 
     def _refresh_line(self, number: int) -> None:
         y = number + 1 - self.scroll_offset.y
@@ -241,3 +250,11 @@ class Grid(ScrollView, can_focus=False):
             self.scroll_to(y=first, animate=False, force=True)
         elif last >= top + page:
             self.scroll_to(y=last - page + 1, animate=False, force=True)
+
+
+def _shifted(ground: Color | None, usual: Color | None, shade: Color | None) -> Color | None:
+    """The colour that stands out from a ground as a shade does from the usual one."""
+    if ground is None or usual is None or shade is None:
+        return shade
+    parts = zip(ground.get_truecolor(), usual.get_truecolor(), shade.get_truecolor(), strict=True)
+    return Color.from_rgb(*(min(max(new + one - old, 0), 255) for new, old, one in parts))

@@ -67,7 +67,8 @@ class FleetPanel(Grid):
             lines.extend(self._row(view, parts, shared, board))
         if not lines:
             lines = [Line(((f"  {NOTHING_MATCHES if board.total else NOTHING_YET}", "hint"),))]
-        self.draw(head(parts, shared, self.sort), lines, board.selected)
+        usual = any(view.usual for view in board.endpoints)
+        self.draw(head(parts, shared, self.sort, usual=usual), lines, board.selected)
 
     def _row(self, view: EndpointView, parts: Columns, shared: Scales | None, board: Dashboard) -> list[Line]:
         """The lines of one endpoint, made anew only when they would look different."""

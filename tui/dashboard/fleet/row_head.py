@@ -9,8 +9,13 @@ from tui.widgets.graph import LogScale
 from tui.widgets.grid import RANKED, Title
 
 
-def head(columns: Columns, shared: Scales | None, sort: Sort = "configured") -> tuple[Title, ...]:
-    """The titles; a click on one asks for its order. ``shared``: the scales of all rows, if they share them."""
+def head(
+    columns: Columns, shared: Scales | None, sort: Sort = "configured", *, usual: bool = False
+) -> tuple[Title, ...]:
+    """The titles; a click on one asks for its order.
+
+    ``shared``: the scales of all rows, if they share them. ``usual``: the ground of graphs is what is usual.
+    """
     titles: list[Title] = [(" ", "")]
 
     def add(text: str, order: Sort | None, width: int) -> None:
@@ -22,8 +27,8 @@ def head(columns: Columns, shared: Scales | None, sort: Sort = "configured") -> 
     add("state", "state", columns.name - len("endpoint") if tall else columns.state)
     gap = (" " * (columns.gap - 1), "")
     sections: list[tuple[str, Sort | None, int]] = [
-        (_ttft(columns, shared.ttft_ms if shared else None), "ttft", columns.ttft_section),
-        (_speed(columns, shared.tokens_per_s if shared else None), "tokens/s", columns.speed_section),
+        (_ttft(columns, shared.ttft_ms if shared else None, usual=usual), "ttft", columns.ttft_section),
+        (_speed(columns, shared.tokens_per_s if shared else None, usual=usual), "tokens/s", columns.speed_section),
         (_errors(columns), "errors", columns.errors_section),
         (_limits(columns), None, columns.limits_section),
     ]
@@ -35,17 +40,24 @@ def head(columns: Columns, shared: Scales | None, sort: Sort = "configured") -> 
     return (*titles, (times, ""))
 
 
-def _ttft(columns: Columns, scale: LogScale | None) -> str:
+def _ttft(columns: Columns, scale: LogScale | None, *, usual: bool) -> str:
     names = ["last", *["p50"] * columns.ttft_p50, *["p95"] * columns.ttft_p95]
     words = ("TTFT ms  max", "TTFT max", "TTFT")
-    legend = "   ┈ p50  ░ p95" if columns.lines > 2 else "   ┈ p50"
-    return _timing(words, scale, columns, legend=legend, graph=columns.ttft, names=names, stacked="last p50 p95")
+    legends = _legends(columns, "usual" if usual else "p95" if columns.lines > 2 else "")
+    return _timing(words, scale, columns, legends=legends, graph=columns.ttft, names=names, stacked="last p50 p95")
 
 
-def _speed(columns: Columns, scale: LogScale | None) -> str:
+def _speed(columns: Columns, scale: LogScale | None, *, usual: bool) -> str:
     names = ["last", *["p50"] * columns.speed_p50]
     words = ("tokens/s  min", "tok/s min", "tok/s")
-    return _timing(words, scale, columns, legend="   ┈ p50", graph=columns.speed, names=names, stacked="last p50")
+    legends = _legends(columns, "usual" if usual else "")
+    return _timing(words, scale, columns, legends=legends, graph=columns.speed, names=names, stacked="last p50")
+
+
+def _legends(columns: Columns, shade: str) -> list[str]:
+    """What the dots and the shade of a graph are, in several lengths, the longest first."""
+    found = ["┈ p50"] if columns.lines > 1 else []
+    return [f"{'  '.join([*found, f'░ {shade}'])}", *found] if shade else found
 
 
 def _timing(
@@ -53,7 +65,7 @@ def _timing(
     scale: LogScale | None,
     columns: Columns,
     *,
-    legend: str,
+    legends: Sequence[str],
     graph: int,
     names: Sequence[str],
     stacked: str,
@@ -65,7 +77,7 @@ def _timing(
     under = stacked if tall and not columns.labels and len(words[1]) + 1 + len(stacked) <= whole else first
     room = whole - len(under) - 1
     ends = f"  {scale_ends(scale)}" if scale else ""
-    full = [f"{words[0]}{ends}{legend}"] if tall else []
+    full = [f"{words[0]}{ends}   {legend}" for legend in legends]
     title = next((one for one in [*full, *(f"{word}{ends}" for word in words), *words] if len(one) <= room), "")
     return title + under.rjust(whole - len(title)) + "".join(name.rjust(columns.figure) for name in others)
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 from textual.color import Color
 
+from probes.alerts.state import Severity
 from tui.style.palette import BEGINNINGS, severity_color
 from tui.time.background import IncidentSpan, UsualBand, bands
 from tui.time.time_grid import TimeGrid
@@ -246,16 +248,19 @@ def incident_columns(plot: Plot, columns: int) -> dict[int, IncidentSpan]:
 def _tint(rows: list[list[Cell]], plot: Plot, background: str) -> None:
     """The ground of incidents: everything behind the lines is nearer to the colour of how bad they were."""
     dark = Color.parse(background).brightness < 0.5
-    grounds: dict[tuple[str, str], str] = {}
+    shades = {background, band_color(background), usual_color(plot.usual_color, background)}
+
+    @cache
+    def tinted(shade: str, severity: Severity) -> str:
+        color = Color.parse(severity_color(severity, dark=dark))
+        return Color.parse(shade).blend(color, _INCIDENT_SHADES[severity]).hex.lower()
+
     for column, span in incident_columns(plot, len(rows[0])).items():
         for row in rows:
             char, style = row[column]
-            ink, _, ground = (style or "").partition("on ")
-            key = ground or background, span.severity
-            if key not in grounds:
-                color = Color.parse(severity_color(span.severity, dark=dark))
-                grounds[key] = Color.parse(key[0]).blend(color, _INCIDENT_SHADES[span.severity]).hex.lower()
-            row[column] = char, f"{ink.strip()} on {grounds[key]}".strip()
+            ink, _, ground = (part.strip() for part in (style or "").partition("on "))
+            ink = tinted(ink, span.severity) if ink in shades else ink
+            row[column] = char, f"{ink} on {tinted(ground or background, span.severity)}".strip()
 
 
 def _edge(above: float, below: float, grey: str, background: str) -> Cell:
