@@ -21,6 +21,7 @@ from tui.requests import (
     EditRequested,
     EndpointRequested,
     ExportRequested,
+    IncidentsRequested,
     RaceRequested,
     WindowChosen,
 )
@@ -331,6 +332,20 @@ class InftopApp(TerminalApp):
         from tui.edit.screen import EditScreen
 
         self.push_screen(EditScreen(config=self._options.config, name=event.name, keyless=self._fleet.keyless))
+
+    @on(IncidentsRequested)
+    async def _incidents_requested(self, event: IncidentsRequested) -> None:
+        from getpass import getuser
+
+        from tui.incidents.screen import IncidentsScreen, Watched
+
+        try:
+            by = line(getuser(), 60)
+        except (OSError, KeyError):  # a user without a name
+            by = "somebody"
+        watched = Watched(alerts=lambda: self._fleet.alerts, endpoints=self._known)
+        page = IncidentsScreen(url=self._store_url, now=self._now, watched=watched, by=by, filter=event.endpoint)
+        await self.push_screen(page)
 
     @on(CompareRequested)
     async def _compare_requested(self) -> None:

@@ -25,6 +25,7 @@ from tui.copying import COPY_KEYS
 from tui.dashboard.keys import DASHBOARD_KEYS
 from tui.edit.keys import EDIT_KEYS
 from tui.endpoint.keys import ENDPOINT_KEYS
+from tui.incidents.keys import INCIDENTS_KEYS
 from tui.jump import JUMP_KEYS
 from tui.keys import verbs
 from tui.keys.keymap import SECTIONS, Key, KeyTable
@@ -54,7 +55,7 @@ HELP_KEYS: Final = KeyTable("Help", (
 ), footer=("back", "help.search", "down"))  # fmt: skip
 
 KEY_TABLES: Final = (
-    DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, COMPARE_KEYS, LIST_KEYS, RACE_KEYS, COPY_KEYS,
+    DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, INCIDENTS_KEYS, COMPARE_KEYS, LIST_KEYS, RACE_KEYS, COPY_KEYS,
     JUMP_KEYS, OPTIONS_KEYS, API_KEYS_KEYS, EDIT_KEYS, QUESTION_KEYS, *ADD_KEY_TABLES,
     WELCOME_KEYS, HELP_KEYS,
 )  # fmt: skip

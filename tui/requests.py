@@ -51,5 +51,21 @@ class EditRequested(Message):
         self.name = name
 
 
+class IncidentsRequested(Message):
+    """The page of incidents is wanted; with only those of one endpoint where it has a name."""
+
+    def __init__(self, endpoint: str = "") -> None:
+        super().__init__()
+        self.endpoint = endpoint
+
+
+class EvidenceRequested(Message):
+    """What is known of an incident, by its id, is wanted in a file."""
+
+    def __init__(self, incident: str) -> None:
+        super().__init__()
+        self.incident = incident
+
+
 class CompareRequested(Message):
     """The comparison is wanted, of the dashboard's selected endpoint with others."""

@@ -33,13 +33,10 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
     replace(verbs.SORT, help="Sort by the next figure: as configured, name, TTFT, tokens/s, errors, state. In the "
             "group view, rank by TTFT, its p95, tokens/s, characters/s, errors, cost."),
     verbs.SORT_BACK,
-    Key("filter", "slash", "/", "filter", "Order", "filter", "Filter, or jump to a date",
-        "Show only endpoints that match; Enter keeps the filter, Escape drops it. Or jump: to a date or time "
-        "(2026-11-14, 2026-11-14 15:00), to a span (two with .. between) or to a length that ends now (36h, 45d)."),
+    verbs.FILTER,
     Key("notice.seen", "escape", "Esc", "seen", "Look", "seen", "Put the notice away",
         "Put away the notice that this screen took over recording, or how endpoints are added."),
-    Key("filter.clear", "escape", "Esc", "clear", "Order", "all", "Drop the filter",
-        "Drop the filter."),
+    verbs.FILTER_CLEAR,
     Key("group", "g", "g", "group", "Order", "group", "Groups: headings, side by side, none",
         "Put endpoints of the same model together, then rank them side by side (the group view), then neither."),
     Key("probe", "space", "space", "probe", "Do", "probe now", "Probe now",
@@ -51,6 +48,7 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
     replace(verbs.EXPORT, help="Write the window's samples of the endpoints shown to a CSV file."),
     verbs.RACE,
     replace(verbs.OPEN, action="endpoint"),
+    verbs.INCIDENTS,
     Key("compare", "c", "c", "compare", "Do", "compare", "Compare endpoints",
         "Compare the selected endpoint with those that serve its model, or any up to six, over any stretch of time."),
     replace(verbs.UP, help="Select the endpoint above."),
@@ -74,8 +72,8 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
         "Leave; an engine of our own finishes its samples first."),
 ), footer=(
     "help", "quit", "notice.seen", "crosshair.off", "filter.clear", "now", "window.longer", "view", "sort", "filter",
-    "open", "race", "compare", "earlier", "later", "probe", "pause", "detail", "freeze", "group", "export", "add",
-    "edit", "copy", "api_keys", "jump", "scale", "crosshair.earlier", "place", "options", "palette",
+    "open", "incidents", "race", "compare", "earlier", "later", "probe", "pause", "detail", "freeze", "group", "export",
+    "add", "edit", "copy", "api_keys", "jump", "scale", "crosshair.earlier", "place", "options", "palette",
 ))  # fmt: skip
 
 

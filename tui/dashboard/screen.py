@@ -20,6 +20,7 @@ from tui.requests import (
     EditRequested,
     EndpointRequested,
     ExportRequested,
+    IncidentsRequested,
     RaceRequested,
     WindowChosen,
 )
@@ -333,6 +334,10 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
     def action_race(self) -> None:
         """Race the selected endpoint against its best rival."""
         self.post_message(RaceRequested())
+
+    def action_incidents(self) -> None:
+        """The incidents: what is open, and what was."""
+        self.post_message(IncidentsRequested())
 
     def action_compare(self) -> None:
         """Compare the selected endpoint with those that serve its model, or with the quickest others."""

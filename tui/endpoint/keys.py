@@ -57,6 +57,7 @@ ENDPOINT_KEYS: Final = KeyTable("Endpoint", (
     verbs.READ_EARLIER,
     verbs.READ_LATER,
     verbs.READ_NOT,
+    verbs.INCIDENTS,
     verbs.BACK,
     verbs.EDIT,
     verbs.API_KEYS,
@@ -67,7 +68,7 @@ ENDPOINT_KEYS: Final = KeyTable("Endpoint", (
 ), footer=(
     "help", "crosshair.off", "back", "now", "window.longer", "earlier", "later", "endpoint.page", "date", "open",
     "endpoint.samples", "next", "endpoint.failures", "figure", "endpoint.lane", "place", "crosshair.earlier", "export",
-    "copy", "edit", "jump",
+    "copy", "incidents", "edit", "jump",
 ))  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from tui.endpoint.read_summary import (
 from tui.endpoint.sample_list import SampleList
 from tui.endpoint.summary import EndpointSummary
 from tui.endpoint.week import MEASURES, Week, week_span
-from tui.requests import EditRequested, ExportRequested
+from tui.requests import EditRequested, ExportRequested, IncidentsRequested
 from tui.screens.keyed_screen import MarkedRow
 from tui.screens.period_screen import PeriodScreen
 from tui.state.view_options import next_of
@@ -326,6 +326,10 @@ class EndpointScreen(PeriodScreen):
             from tui.sample.screen import SampleScreen
 
             self.app.push_screen(SampleScreen(chosen, self.samples, url=self.url, now=self.now))
+
+    def action_incidents(self) -> None:
+        """The incidents of this endpoint."""
+        self.post_message(IncidentsRequested(self.facts.name))
 
     def action_edit(self) -> None:
         """Edit the endpoint in the configuration."""

@@ -30,10 +30,17 @@ PLACE: Final = Key("place", "V", "V", "vantage", "Look", "place", "Next place",
     "store.")
 FIGURE: Final = Key("figure", "m", "m", "measure(1)", "Look", "figure", "Next figure",
     "Show the next figure.")
+FILTER: Final = Key("filter", "slash", "/", "filter", "Order", "filter", "Filter, or jump to a date",
+    "Show only endpoints that match; Enter keeps the filter, Escape drops it. Or jump: to a date or time "
+    "(2026-11-14, 2026-11-14 15:00), to a span (two with .. between) or to a length that ends now (36h, 45d).")
+FILTER_CLEAR: Final = Key("filter.clear", "escape", "Esc", "clear", "Order", "all", "Drop the filter",
+    "Drop the filter.")
 SORT: Final = Key("sort", "s", "s", "sort(1)", "Order", "sort", "Sort by the next figure",
     "Sort by the next figure.")
 SORT_BACK: Final = Key("sort.back", "S", "S", "sort(-1)", "Order", "", "",
     "Sort by the figure before.")
+INCIDENTS: Final = Key("incidents", "i", "i", "incidents", "Do", "incidents", "Incidents",
+    "The incidents: what is open, what was, each with its time line; acknowledge and silence them there.")
 OPEN: Final = Key("open", "enter", "Enter", "open", "Do", "open", "Open the endpoint",
     "The selected endpoint over any stretch of time: charts, distributions, errors, its week, its samples.")
 RACE: Final = Key("race", "r", "r", "race", "Do", "race", "Race models head to head",

@@ -59,14 +59,18 @@ class FilterLine(Horizontal):
     class Left(Message):
         """The input lost the focus: the line is to be removed."""
 
-    def __init__(self, query: str, period: Period, now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        query: str,
+        period: Period,
+        now: Callable[[], int],
+        hint: str = "filter by name, provider, model or state",
+    ) -> None:
         super().__init__()
         self._query_before = query
         self._period = period
         self._now = now
-        self._input = Input(
-            query, placeholder="filter by name, provider, model or state", compact=True, select_on_focus=False
-        )
+        self._input = Input(query, placeholder=hint, compact=True, select_on_focus=False)
         self._hint = Static(DATES)
 
     def compose(self) -> ComposeResult:

@@ -1,4 +1,4 @@
-"""The tables of keys: one verb, one key on all pages; none bound twice; those to come left free."""
+"""The tables of keys: one verb, one key on all pages; none bound twice."""
 
 from collections import defaultdict
 
@@ -20,6 +20,7 @@ from tui.edit.screen import EditScreen
 from tui.endpoint.keys import ENDPOINT_KEYS
 from tui.endpoint.screen import EndpointScreen
 from tui.help import KEY_TABLES, HelpScreen
+from tui.incidents.screen import IncidentsScreen
 from tui.jump import JumpScreen
 from tui.options.screen import OptionsScreen
 from tui.race.choice import RaceChoice
@@ -33,20 +34,18 @@ from tui.welcome.screen import WelcomeScreen
 from tui.welcome_app import WelcomeApp
 
 SCREENS = (
-    DashboardScreen, EndpointScreen, SampleScreen, CompareScreen, CompareChoice, RaceScreen, CopyScreen, JumpScreen,
-    OptionsScreen, ApiStep, KeyStep, ModelsStep, TrialStep, ApiKeysScreen, EditScreen, QuestionScreen,
-    WelcomeScreen, HelpScreen,
+    DashboardScreen, EndpointScreen, SampleScreen, IncidentsScreen, CompareScreen, CompareChoice, RaceScreen,
+    CopyScreen, JumpScreen, OptionsScreen, ApiStep, KeyStep, ModelsStep, TrialStep, ApiKeysScreen, EditScreen,
+    QuestionScreen, WelcomeScreen, HelpScreen,
 )  # fmt: skip
-
-FREE = {"i"}
-"""Kept free for what comes."""
 
 BY_CONTEXT = {
     "enter", "space", "tab", "shift+tab", "escape", "home", "end", "left", "right", "q", "r", "slash", "O", "K",
-    "a", "d", "e", "k",
+    "a", "d", "e", "k", "E",
 }  # fmt: skip
 """They act on what is chosen or shown: `r` races, and replays in the race view; `/` filters or jumps, or only
-jumps; `O` and `K` close what they opened; `a`, `d`, `e` and `k` are the ways on from the welcome screen."""
+jumps; `O` and `K` close what they opened; `a`, `d`, `e` and `k` are the ways on from the welcome screen; `a`
+acknowledges an incident and `E` writes its evidence."""
 
 
 def pressed(key):
@@ -94,11 +93,6 @@ def test_a_key_means_one_verb_on_all_pages_and_a_verb_has_one_key():
             verbs[one].add(key.id)
     assert {one: found for one, found in verbs.items() if len(found) > 1 and one not in BY_CONTEXT} == {}
     assert {verb: found for verb, found in keys.items() if len(found) > 1} == {}
-
-
-def test_keys_that_are_kept_free_are_free():
-    used = {one for table in KEY_TABLES for key in table for one in (*pressed(key), *key.former.split(","))}
-    assert used & FREE == set()
 
 
 def test_keys_of_the_version_before_still_do_what_they_did():

@@ -1,0 +1,87 @@
+"""The keys of the page of incidents, and the order in which its footer drops them."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tui.keys import verbs
+from tui.keys.keymap import Key, KeyTable, disabled_if
+
+INCIDENTS_KEYS: Final = KeyTable("Incidents", (
+    Key("incident.acknowledge", "a", "a", "acknowledge", "Do", "acknowledge", "Acknowledge the incident",
+        "Say that somebody looks after it: its mark in the header dims, whoever watches sees it; again takes it back."),
+    Key("incident.silence", "z", "z", "silence", "Do", "silence", "Silence the incident",
+        "Have nobody told of it for 1h, 8h, until 17:00 or a date; off ends a silence. It goes on being watched."),
+    Key("incident.note", "N", "N", "note", "Do", "note", "Note something on the incident",
+        "A line for whoever reads its time line."),
+    Key("incident.pack", "E", "E", "pack", "Do", "evidence", "Evidence pack",
+        "Write what is known of it into a zip file, for the provider's support: samples, request ids, phases; no key, "
+        "no prompt."),
+    replace(verbs.OPEN, title="Open the incident",
+            help="Its members and its time line; there: the page of its worst endpoint, at that time."),
+    Key("incidents.shown", "u", "u", "shown(1)", "Order", "open, all", "Open ones, or all",
+        "All of this time, then those that are open, then those that are critical, then warnings."),
+    replace(verbs.FILTER, help="Show only incidents that match, by cause, endpoint, provider, model, state, severity, "
+            "open or resolved; or jump to a date."),
+    verbs.FILTER_CLEAR,
+    replace(verbs.LONGER, help="Incidents of the next longer window."),
+    replace(verbs.SHORTER, help="Incidents of the next shorter window."),
+    verbs.EARLIER,
+    verbs.LATER,
+    verbs.NOW,
+    Key("before", "comma", ",", "step_incident(-1)", "Move", "", "Incident above",
+        "The incident above this one in the list."),
+    Key("next", "full_stop", ".", "step_incident(1)", "Move", "next", "Incident below",
+        "The incident below this one in the list."),
+    replace(verbs.UP, help="The incident above; scroll up where one is open."),
+    replace(verbs.DOWN, help="The incident below; scroll down where one is open."),
+    verbs.PAGE_UP,
+    replace(verbs.PAGE_DOWN, help="Ten rows down."),
+    replace(verbs.BACK, help="From an incident to the list, from there to where it was opened."),
+    verbs.COPY,
+    verbs.JUMP,
+    verbs.OPTIONS,
+    verbs.HELP,
+), footer=(
+    "help", "back", "filter.clear", "now", "open", "incident.acknowledge", "incident.silence", "incident.note",
+    "incident.pack", "incidents.shown", "filter", "window.longer", "next", "earlier", "later", "copy", "jump",
+))  # fmt: skip
+
+NO_STORE: Final = "There is no store yet."
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentsKeyState:
+    """What decides which keys work.
+
+    ``listed`` incidents are shown; ``is_marked``: one of them is under the cursor, and it is the one in ``place``, from
+    0. ``is_one``: its time line fills the page. ``is_open``: it is not resolved. ``has_endpoint``: an endpoint of it is
+    known here.
+    """
+
+    listed: int = 0
+    place: int = 0
+    is_one: bool = False
+    is_open: bool = False
+    is_live: bool = True
+    is_filtered: bool = False
+    has_store: bool = True
+    has_endpoint: bool = True
+
+
+def disabled_keys(now: IncidentsKeyState) -> dict[str, str]:
+    """The ids of the keys that do nothing now, each with the reason a person is told; "" where none is needed."""
+    about_one = ("incident.acknowledge", "incident.silence", "incident.note", "incident.pack")
+    over = "It is over: there is nothing to silence any more."
+    of_list = ("incidents.shown", "filter", "filter.clear", "window.longer", "window.shorter", "earlier")
+    return {
+        **disabled_if(now.is_live, ("now", "later")),
+        **disabled_if(not now.is_filtered, ("filter.clear",)),
+        **disabled_if(now.is_one, (*of_list, "later", "now")),
+        **disabled_if(not now.is_one, ("before", "next")),
+        **disabled_if(now.place == 0, ("before",)),
+        **disabled_if(now.place >= now.listed - 1, ("next",)),
+        **disabled_if(now.listed > 0 and not now.is_open, ("incident.silence",), over),
+        **disabled_if(not now.has_store, (*about_one, "earlier"), NO_STORE),
+        **disabled_if(now.is_one and not now.has_endpoint, ("open",), "None of its endpoints is watched here."),
+        **disabled_if(now.listed == 0, (*about_one, "open", "up", "down", "page.up", "page.down", "copy")),
+    }

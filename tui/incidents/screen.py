@@ -1,0 +1,432 @@
+"""IncidentsScreen: the list of incidents, and the time line of one of them: below the list, or filling the page."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+
+from probes.alerts.incident import Incident
+from probes.feed.messages import AlertStatus, EndpointFacts
+from probes.store.alerts.incidents import AlertStore
+from probes.store.problem import StoreProblem
+from tui.incidents.heading import IncidentsHeading, Listed
+from tui.incidents.keys import INCIDENTS_KEYS, IncidentsKeyState, disabled_keys
+from tui.incidents.listing import SHOWN, Entry, Shown, as_of_now, chosen, nothing_words
+from tui.incidents.read import EventsQuestion, ListQuestion, read_list, read_time_line
+from tui.incidents.silence import ALLOWED, silence_until
+from tui.incidents.table import IncidentTable
+from tui.incidents.time_line import incident_rows, title_row
+from tui.incidents.typed_line import TypedLine
+from tui.incidents.words import cause_words, counted, lasted, worst_members
+from tui.requests import EndpointRequested, EvidenceRequested
+from tui.screens.keyed_screen import MarkedRow
+from tui.screens.period_screen import PeriodScreen
+from tui.state.view_options import next_of
+from tui.style.format import moment
+from tui.time.period import LENGTHS, Period
+from tui.time.store_query import single
+from tui.widgets.filter_line import FilterLine
+from tui.widgets.grid import Grid
+from tui.widgets.plate import Plate, Row
+
+LEAST_LIST: Final = 8
+"""Lines that the list has at least beside the marked incident's time line."""
+
+LEAST_BELOW: Final = 6
+"""Lines below the list from which on the marked incident is shown there."""
+
+AROUND: Final = 0.25
+"""The page of an endpoint shows an incident with so much of its length before and after it."""
+
+EVENTS_EVERY_MS: Final = 5_000
+"""How old the time line of an open incident may get."""
+
+READING: Final = "Reading the store …"
+NO_STORE: Final = "There is no store to read yet."
+FILTER_HINT: Final = "filter by cause, endpoint, state, severity, open"
+NOTHING_MATCHES: Final = "No incident matches: Esc drops the filter, u shows all."
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What the page knows of the present: what is judged, and the endpoints there are."""
+
+    alerts: Callable[[], AlertStatus | None]
+    endpoints: Callable[[], Sequence[EndpointFacts]]
+
+
+class IncidentsScreen(PeriodScreen):
+    """Incidents of the store, with what the engine says now of those that are open.
+
+    ``by`` is the name of whoever acknowledges. What a person chose is in ``period``, ``shown``, ``filter``, ``marked``
+    and, where one incident fills the page, ``is_one``.
+    """
+
+    AUTO_FOCUS = ""
+    KEYS = INCIDENTS_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*INCIDENTS_KEYS.bindings]
+    DEFAULT_CSS = """
+    IncidentsScreen {
+        layout: vertical;
+        background: $background;
+        #heading, #keys { background: $panel; }
+        #list { height: 1fr; }
+        #title { padding: 0 1; background: $panel; }
+        #sheet { padding: 0 1; scrollbar-gutter: stable; scrollbar-size-vertical: 1; }
+        #one { height: auto; }
+        &.-past { #heading, #keys { background: $accent 15%; } }
+    }
+    """
+
+    def __init__(
+        self,
+        *,
+        url: Callable[[], str | None],
+        now: Callable[[], int],
+        watched: Watched,
+        by: str,
+        filter: str = "",  # noqa: A002 - what it is
+    ) -> None:
+        super().__init__(url=url, now=now, period=Period(LENGTHS["30 d"]))
+        self._watched, self._by = watched, by
+        self.shown: Shown = "all"
+        self.filter = filter
+        self.marked: str | None = None
+        self.is_one = False
+        self._turn = 0
+        self._entries: tuple[Entry, ...] = ()
+        self._listed: tuple[Incident, ...] = ()
+        self._merged_of: tuple[object, object] | None = None
+        self._list_query = self.store_query(single(read_list), self._list_read)
+        self._events = self.store_query(single(read_time_line), self.draw)
+        self._heading = IncidentsHeading(id="heading")
+        self._list = IncidentTable(id="list")
+        self._title = Plate(id="title")
+        self._one = Plate(id="one")
+        self._sheet = VerticalScroll(self._one, id="sheet", can_focus=False)
+
+    def compose(self) -> ComposeResult:
+        """Heading, list, the marked incident, keys."""
+        yield self._heading
+        yield self._list
+        yield self._title
+        yield self._sheet
+        yield self.key_line
+
+    def on_mount(self) -> None:
+        """Read what is to be listed."""
+        super().on_mount()
+        self.look_up()
+
+    def on_resize(self, _: events.Resize) -> None:
+        """More or fewer lines fit."""
+        self.call_after_refresh(self.draw)
+
+    def on_screen_resume(self) -> None:
+        """Seen again: time has passed."""
+        self.call_after_refresh(self.draw)
+
+    # what is read
+
+    @property
+    def reading(self) -> bool:
+        """Whether the list is being read."""
+        return self._list_query.reading
+
+    def ask(self) -> None:
+        """Have the incidents of the period read."""
+        self._turn += 1
+        span = self.period.span(self.now())
+        self._list_query.ask(ListQuestion(span.since, span.until, self._turn))
+
+    def _list_read(self) -> None:
+        self.end_wait()
+        self.draw()
+
+    def tick(self) -> None:
+        """Durations go on, and the engine may know more."""
+        super().tick()
+        if self.is_current:
+            self.draw()
+
+    def _merge(self) -> None:
+        """The list as it is now, made anew only where the store or the engine said something new."""
+        alerts = self._watched.alerts() if self.period.live else None
+        live = alerts.incidents if alerts is not None else ()
+        of = (self._list_query.found, live)
+        if self._merged_of is None or any(one is not other for one, other in zip(of, self._merged_of, strict=True)):
+            self._merged_of = of
+            self._entries = as_of_now(self._list_query.found or (), live)
+        self._listed = chosen(self._entries, self.shown, self.filter)
+
+    # what is drawn
+
+    @property
+    def place(self) -> int:
+        """The number of the marked incident in the list, from 0."""
+        return next((place for place, one in enumerate(self._listed) if one.id == self.marked), 0)
+
+    @property
+    def incident(self) -> Incident | None:
+        """The marked one."""
+        return self._listed[self.place] if self._listed else None
+
+    def draw(self) -> None:
+        """Draw what is known."""
+        if not self.is_mounted or not self.size:
+            return
+        now, place = self.now(), self.place
+        self._merge()
+        if self.marked not in {one.id for one in self._listed}:  # it has gone from the list: its neighbour is marked
+            self.marked = self._listed[min(place, len(self._listed) - 1)].id if self._listed else None
+            self.is_one = self.is_one and self.marked is not None
+        with self.app.batch_update():
+            self._share_room()
+            self._list.show(self._listed, self.place, now, self._hint())
+            self._draw_heading(now)
+            self._draw_one(now)
+            self.show_keys()
+
+    def _share_room(self) -> None:
+        """The list as high as it is long, as far as that leaves room for the marked incident; or that alone."""
+        room = self.size.height - 2 - len(self.query(FilterLine)) - len(self.query(TypedLine))
+        wanted = 1 + max(len(self._listed), 1)
+        has_below = bool(self._listed) and room - LEAST_LIST >= LEAST_BELOW
+        height = min(wanted, max(LEAST_LIST, room // 2)) if has_below else room
+        self._list.display = not self.is_one
+        self._list.give_room(height)
+        self._title.display = self._sheet.display = self.is_one or has_below
+        self._sheet.styles.height = room - 1 if self.is_one else max(room - height - 1, 0)
+
+    def _draw_heading(self, now: int) -> None:
+        first = self._list.first
+        count = sum(one.incident.is_open for one in self._entries)
+        last = min(first + self._list.page, len(self._listed))
+        listed = Listed(len(self._entries), len(self._listed), count, first, last)
+        is_waited_for = self.awaited and self.reading
+        self._heading.show(listed, self.period, now, self.shown, self.filter, reading=is_waited_for)
+
+    def _hint(self) -> Sequence[str]:
+        """What stands in place of a list that is empty."""
+        if self.url() is None:
+            return (NO_STORE,)
+        if self._list_query.problem:
+            return (f"The store cannot be read: {self._list_query.problem}",)
+        if self._list_query.found is None:
+            return (READING,)
+        if self.filter or self.shown != "all":
+            return (NOTHING_MATCHES,)
+        return nothing_words(self._watched.alerts(), len(self._watched.endpoints()), self.period.words)
+
+    def _draw_one(self, now: int) -> None:
+        """The marked incident, in what room it has."""
+        incident, width = self.incident, self._sheet.scrollable_content_region.width
+        if incident is None or not self._sheet.display or width <= 0:
+            return
+        turn = incident, now // EVENTS_EVERY_MS if incident.is_open else 0, self._turn
+        self._events.ask(EventsQuestion(incident.id, turn))
+        happened = self._events.found or ()
+        known = [one for one in happened if one.incident == incident.id]
+        alerts = self._watched.alerts()
+        self._title.draw([title_row(incident, width, now)])
+        rows: Sequence[Row] = incident_rows(incident, known, alerts.judgements if alerts else (), width, now)
+        self._one.styles.height = len(rows)
+        self._one.draw(rows)
+
+    @property
+    def marked_row(self) -> MarkedRow:
+        """The marked incident in one line."""
+        one = self.incident
+        if one is None:
+            return MarkedRow()
+        state = one.state if one.is_open else f"was {one.worst}"
+        when = f"since {moment(one.first_failure_at)}, {lasted(one, self.now())}"
+        return MarkedRow(f"{cause_words(one.cause)}: {state}, {when}, {counted(one)}, incident {one.id}")
+
+    # keys
+
+    def disabled_keys(self) -> Mapping[str, str]:
+        """Which keys do nothing now."""
+        incident = self.incident
+        return disabled_keys(
+            IncidentsKeyState(
+                listed=len(self._listed),
+                place=self.place,
+                is_one=self.is_one,
+                is_open=incident is not None and incident.is_open,
+                is_live=self.period.live,
+                is_filtered=bool(self.filter) or self.shown != "all",
+                has_store=self.url() is not None,
+                has_endpoint=self._endpoint_of(incident) is not None,
+            )
+        )
+
+    def action_move(self, step: int) -> None:
+        """Mark another incident; the ends are ends. Where one fills the page, scroll it."""
+        if self.is_one:
+            self._sheet.scroll_relative(y=step, animate=False)
+        else:
+            self.action_step_incident(step)
+
+    def action_step_incident(self, step: int) -> None:
+        """Mark the incident so many places further."""
+        if self._listed:
+            place = max(0, min(len(self._listed) - 1, self.place + step))
+            if self._listed[place].id != self.marked:
+                self._sheet.scroll_home(animate=False)
+            self.marked = self._listed[place].id
+        self.draw()
+
+    def on_mouse_scroll_down(self, _: events.MouseScrollDown) -> None:
+        """The wheel moves the mark of the list."""
+        if not self.is_one:
+            self.action_step_incident(3)
+
+    def on_mouse_scroll_up(self, _: events.MouseScrollUp) -> None:
+        """The wheel moves the mark of the list."""
+        if not self.is_one:
+            self.action_step_incident(-3)
+
+    @on(Grid.Clicked)
+    def _clicked(self, event: Grid.Clicked) -> None:
+        self.marked = event.owner
+        self.draw()
+        if event.twice:
+            self.action_open()
+
+    def action_open(self) -> None:
+        """The marked incident fills the page; there: the page of its worst endpoint, around that time."""
+        if self.incident is None:
+            return
+        if not self.is_one:
+            self.is_one = True
+            self.draw()
+            return
+        name, one = self._endpoint_of(self.incident), self.incident
+        if name is not None:
+            end = one.resolved_at or self.now()
+            around = max(round((end - one.first_failure_at) * AROUND), LENGTHS["5 m"])
+            until = end + around
+            length = until - one.first_failure_at + around
+            period = Period(length, until if until < self.now() else None)
+            self.post_message(EndpointRequested(name, period, self._watched.endpoints()))
+
+    def _endpoint_of(self, incident: Incident | None) -> str | None:
+        """The worst endpoint of an incident that is watched here."""
+        known = {one.name for one in self._watched.endpoints()}
+        members = worst_members(incident) if incident is not None else ()
+        return next((one.endpoint for one in members if one.endpoint in known), None)
+
+    def action_back(self) -> None:
+        """From an incident to the list, from there to where it was opened."""
+        if self.is_one:
+            self.is_one = False
+            self.draw()
+        else:
+            super().action_back()
+
+    def action_shown(self, step: int) -> None:
+        """All of them, the open ones, the critical ones, the warnings."""
+        self.shown = next_of(SHOWN, self.shown, step)
+        self.draw()
+
+    async def action_filter(self) -> None:
+        """A line to type a filter or a date into."""
+        if not self.query(FilterLine):
+            line = FilterLine(self.filter, self.period, self.now, FILTER_HINT)
+            await self.mount(line, before="#keys")
+            self.draw()
+
+    def on_filter_line_typed(self, event: FilterLine.Typed) -> None:
+        """The filter as it is being typed."""
+        self.filter = event.query
+        self.draw()
+
+    def on_filter_line_jumped(self, event: FilterLine.Jumped) -> None:
+        """A date, a span or a length was typed."""
+        self.go(event.period)
+
+    async def on_filter_line_left(self) -> None:
+        """The line goes when its work is done."""
+        await self.query(FilterLine).remove()
+        self.draw()
+
+    def action_clear(self) -> None:
+        """No filter."""
+        self.filter, self.shown = "", "all"
+        self.draw()
+
+    # what people do
+
+    async def action_acknowledge(self) -> None:
+        """Note that somebody looks after the marked incident, or nobody any more."""
+        if (one := self.incident) is None:
+            return
+        now = self.now()
+        if one.acknowledged_at is None:
+            await self._write(one, "Acknowledged", lambda store: store.acknowledge(one.id, now, self._by))
+        else:
+            await self._write(
+                one, "No longer acknowledged", lambda store: store.take_back_acknowledgement(one.id, now, self._by)
+            )
+
+    async def action_silence(self) -> None:
+        """A line to type the end of a silence into."""
+        if self.incident is not None:
+            await self._type(TypedLine("silence", self.incident.id, ALLOWED, "1h"))
+
+    async def action_note(self) -> None:
+        """A line to type a note into."""
+        if self.incident is not None:
+            await self._type(TypedLine("note", self.incident.id, "a note for whoever reads the time line"))
+
+    async def _type(self, line: TypedLine) -> None:
+        if not self.query(TypedLine):
+            await self.mount(line, before="#keys")
+            line.focus()
+            self.draw()
+
+    async def on_typed_line_taken(self, event: TypedLine.Taken) -> None:
+        """A note, or the end of a silence, was typed."""
+        one = next((one.incident for one in self._entries if one.incident.id == event.incident), None)
+        if one is None:
+            return
+        now = self.now()
+        if event.wanted == "note":
+            await self._write(one, "Noted", lambda store: store.note(one.id, event.text, now, self._by))
+            return
+        try:
+            until = silence_until(event.text, now)
+        except ValueError as error:
+            self.notify(f"{error}.".capitalize(), severity="warning", markup=False)
+            return
+        said = "The silence has ended" if until is None else f"Silenced until {moment(until)}"
+        await self._write(one, said, lambda store: store.silence(one.id, until, now, self._by))
+
+    async def on_typed_line_left(self) -> None:
+        """The line goes when its work is done."""
+        await self.query(TypedLine).remove()
+        self.draw()
+
+    async def _write(self, incident: Incident, said: str, write: Callable[[AlertStore], bool]) -> None:
+        """Write into the store what a person did, in a thread; and read the list again."""
+        if (url := self.url()) is None:
+            return
+        try:
+            found = await asyncio.to_thread(lambda: write(AlertStore(url)))
+        except StoreProblem as problem:
+            self.notify(f"It cannot be stored: {problem.detail or problem.state}", severity="error", markup=False)
+            return
+        what = f"{said}: {cause_words(incident.cause)}." if found else "The store does not have this incident yet."
+        self.notify(what, severity="information" if found else "warning", timeout=3, markup=False)
+        self.read_again()
+
+    def action_pack(self) -> None:
+        """Write the evidence of the marked incident into a file."""
+        if self.incident is not None:
+            self.post_message(EvidenceRequested(self.incident.id))

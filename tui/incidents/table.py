@@ -1,0 +1,128 @@
+"""IncidentTable: the list of incidents as a grid: state, cause, since when, how long, how bad, who sees to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.cells import set_cell_size
+
+from probes.alerts.incident import Incident
+from tui.incidents.words import cause_words, lasted, worst_value
+from tui.style.format import stamp, until
+from tui.style.palette import JUDGED_LOOKS, Piece
+from tui.widgets.grid import CURSOR, Grid, Line, Title
+
+ENDED: Final = "✓"
+STATE: Final = 9  # a glyph, a blank and "failing", "no data"
+SEVERITY: Final = 8
+SINCE: Final = 12  # "18 Nov 14:02"
+LASTED: Final = 6
+WORST: Final = 11
+MEMBERS: Final = 7
+PERSON: Final = 16
+"""Widths of columns, in cells; a blank or two stand between them."""
+
+LEAST_CAUSE: Final = 20
+WIDEST_CAUSE: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentColumns:
+    """Which columns fit, and how wide the cause's is: what is left over; ``gap`` cells stand between them."""
+
+    cause: int
+    severity: bool
+    members: bool
+    gap: int
+
+
+def incident_columns(width: int) -> IncidentColumns:
+    """The columns of a list so many cells wide."""
+    for severity, members, gap in ((True, True, 2), (False, True, 2), (False, True, 1), (False, False, 1)):
+        widths = [STATE, SINCE, LASTED, WORST, PERSON, *[SEVERITY] * severity, *[MEMBERS] * members]
+        cause = width - 2 - sum(widths) - gap * len(widths)
+        if cause >= LEAST_CAUSE:
+            break
+    return IncidentColumns(max(min(cause, WIDEST_CAUSE), LEAST_CAUSE), severity, members, gap)
+
+
+def head(columns: IncidentColumns) -> tuple[Title, ...]:
+    """The line above the list."""
+    gap = " " * columns.gap
+    words = [
+        "state".ljust(STATE),
+        *["severity".ljust(SEVERITY)] * columns.severity,
+        "cause".ljust(columns.cause),
+        "since".ljust(SINCE),
+        "lasted".rjust(LASTED),
+        "worst".rjust(WORST),
+        *["members".rjust(MEMBERS)] * columns.members,
+        "",
+    ]
+    return (("  " + gap.join(words), ""),)
+
+
+def row(incident: Incident, columns: IncidentColumns, now: int, *, marked: bool) -> tuple[Piece, ...]:
+    """One incident; an ended one is dim, with what was worst in it."""
+    is_open, gap = incident.is_open, " " * columns.gap
+    state = incident.state if is_open else incident.worst
+    look = JUDGED_LOOKS[state]
+    ink, figure = ("name", "figure") if is_open else ("usual", "usual")
+    glyph = look.glyph if is_open else ENDED
+    seen = incident.acknowledged_at is not None
+    names = {one.endpoint for one in incident.members}
+    loud = "error" if incident.severity == "critical" else "warning" if incident.severity == "warning" else "muted"
+    pieces: list[Piece] = [
+        (CURSOR if marked else " ", "cursor"),
+        (" ", "dim"),
+        (f"{glyph} {state}".ljust(STATE) + gap, look.variable if is_open and not seen else "muted"),
+    ]
+    if columns.severity:
+        pieces.append((incident.severity.ljust(SEVERITY) + gap, loud if is_open and not seen else "muted"))
+    pieces += [
+        (set_cell_size(cause_words(incident.cause), columns.cause) + gap, ink),
+        (stamp(incident.first_failure_at, now).ljust(SINCE) + gap, "usual"),
+        (lasted(incident, now).rjust(LASTED) + gap, figure),
+        (worst_value(incident).rjust(WORST) + gap, "usual"),
+    ]
+    if columns.members:
+        pieces.append((str(len(names)).rjust(MEMBERS) + gap, "usual"))
+    return (*pieces, (set_cell_size(_person(incident, now), PERSON), "muted"))
+
+
+def _person(incident: Incident, now: int) -> str:
+    """What somebody did about it."""
+    words = ["acknowledged"] if incident.acknowledged_at is not None else []
+    if incident.is_open and incident.silenced_until is not None and incident.silenced_until > now:
+        words = ["ack"] * bool(words) + [f"silent {until(incident.silenced_until, now)}"]
+    return ", ".join(words)
+
+
+class IncidentTable(Grid):
+    """The list: of any number of incidents it draws those that have room, around the marked one.
+
+    ``first`` is the number of the topmost, from 0; ``page`` says how many have room.
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self.first = 0
+        self.page = 1
+
+    def give_room(self, lines: int) -> None:
+        """Take so many lines, its head among them."""
+        self.styles.height = lines
+        self.page = max(lines - 1, 1)
+
+    def show(self, incidents: Sequence[Incident], marked: int, now: int, hint: Sequence[str]) -> None:
+        """Draw the incidents around the one in place ``marked``; the ``hint`` where there is none."""
+        if not incidents:
+            self.draw((), [Line(((f"  {text}", "hint"),)) for text in hint], None)
+            return
+        columns = incident_columns(self.width or self.screen.size.width)
+        self.first = max(min(self.first, marked), marked - self.page + 1, 0)
+        self.first = min(self.first, max(len(incidents) - self.page, 0))
+        here = incidents[self.first : self.first + self.page]
+        of = incidents[marked].id
+        lines = [Line(row(one, columns, now, marked=one.id == of), one.id) for one in here]
+        self.draw(head(columns), lines, of)

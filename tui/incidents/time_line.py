@@ -1,0 +1,157 @@
+"""One incident as rows: what it is, its members, and its time line from the first failure on; pure."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Final
+
+from rich.cells import cell_len, set_cell_size
+
+from probes.alerts.incident import Incident, IncidentEvent, Member
+from probes.alerts.state import Judgement, State
+from probes.text import line
+from tui.incidents.table import ENDED
+from tui.incidents.words import cause_words, counted, lasted, past_worst, usual_words, worst_members
+from tui.style.format import moment, span, stamp, until
+from tui.style.palette import JUDGED_LOOKS, LOOKS, Piece
+from tui.widgets.plate import Row
+
+WIDE: Final = 150
+"""From this width on members stand beside the time line."""
+
+BESIDE_GAP: Final = 3
+MOST_NAME: Final = 34
+LATER: Final = 12  # " +1 h 02 m" and a blank
+
+_GLYPHS: Final[dict[str, Piece]] = {
+    "opened": ("▲", "error"),
+    "reopened": ("▲", "error"),
+    "escalated": ("▲", "error"),
+    "widened": ("▲", "warning"),
+    "joined": ("+", "warning"),
+    "left": ("−", "success"),
+    "state": ("·", "label"),
+    "resolved": (ENDED, "success"),
+    "acknowledged": ("◉", "speed"),
+    "silenced": ("◉", "speed"),
+    "note": ("◉", "speed"),
+    "sent": ("→", "label"),
+    "not sent": ("×", "warning"),
+    "status page": ("※", "speed"),
+    "mark": ("◆", "speed"),
+}
+"""The glyph of what happened, and the style of both."""
+
+
+def incident_rows(
+    incident: Incident, events: Sequence[IncidentEvent], judgements: tuple[Judgement, ...], width: int, now: int
+) -> list[Row]:
+    """All of an incident, in ``width`` cells; beside each other where there is room for that."""
+    top = [*_facts(incident, judgements, width, now), ()]
+    if width < WIDE:
+        return [*top, *_members(incident, width, now), (), *_time_line(incident, events, width)]
+    half = (width - BESIDE_GAP) // 2
+    return [*top, *_beside(_time_line(incident, events, half), _members(incident, half, now), half)]
+
+
+def title_row(incident: Incident, width: int, now: int) -> Row:
+    """Its state, whose fault it is, since when, and in ``width`` cells as much of the rest as fits."""
+    state = incident.state if incident.is_open else incident.worst
+    look = JUDGED_LOOKS[state]
+    words = f"{look.glyph} {state}" if incident.is_open else f"{ENDED} was {state}"
+    ink = ("label" if look.variable == "muted" else look.variable) if incident.is_open else "success"
+    begin = stamp(incident.first_failure_at, now)
+    when = f"since {begin}, {lasted(incident, now)}" if incident.is_open else f"{begin}, lasted {lasted(incident, now)}"
+    first: Row = ((f"{words}  ", ink), (f"{cause_words(incident.cause)}  ", "title"), (when, "figure"))
+    room = width - sum(cell_len(text) for text, _ in first)
+    count = counted(incident)
+    after = (f"  {incident.severity}  {count}", f"  {count}", f"  {count.partition(',')[0]}")
+    return (*first, (next((one for one in after if cell_len(one) <= room), ""), "label"))
+
+
+def _facts(incident: Incident, judgements: tuple[Judgement, ...], width: int, now: int) -> list[Row]:
+    """Why this is the cause, how bad it was against what is usual, and what people did."""
+    rows: list[Row] = [((text, "label"),) for one in incident.evidence for text in wrap(line(one), width)]
+    slowest = max((one for one in incident.members if one.ratio is not None), key=_ratio, default=None)
+    if slowest is not None:
+        worst = past_worst(judgements, slowest)
+        rows += [((text, "figure"),) for text in wrap(usual_words(slowest, worst), width)]
+    if incident.acknowledged_at is not None:
+        by = f" by {line(incident.acknowledged_by)}" if incident.acknowledged_by else ""
+        rows.append(((f"acknowledged{by}, {stamp(incident.acknowledged_at, now)}", "speed"),))
+    if incident.is_open and incident.silenced_until is not None and incident.silenced_until > now:
+        left = until(incident.silenced_until, now)
+        rows.append(((f"silenced until {moment(incident.silenced_until)}, {left} more: nobody is told", "speed"),))
+    if incident.note:
+        rows += [((text, "speed"),) for text in wrap(f"note: {line(incident.note, 1_000)}", width)]
+    return rows
+
+
+def _ratio(member: Member) -> float:
+    return member.ratio or 0.0
+
+
+def _members(incident: Incident, width: int, now: int) -> list[Row]:
+    """Each member: what it was at worst, since when, for how long, how many probes it lost and why the last one."""
+    members = worst_members(incident)
+    names = min(max((cell_len(one.endpoint) for one in members), default=0), MOST_NAME)
+    several = len({one.vantage for one in members}) > 1
+    rows: list[Row] = [(("Members", "title"),)]
+    for one in members:
+        look = JUDGED_LOOKS[one.worst if one.until is None else one.state]
+        glyph, ink = (look.glyph, look.variable) if one.until is None else (LOOKS["ok"].glyph, "success")
+        name = f"{one.endpoint}" + (f" from {one.vantage}" if several else "")
+        ended = (one.until or incident.resolved_at or now) - one.since
+        figures = f"{one.worst:8}{stamp(one.since, now):>9}{span(ended):>7}{f'{one.lost} lost' if one.lost else '':>9}"
+        why = usual_words(one) if one.ratio is not None else ": ".join(filter(None, (one.outcome, one.detail)))
+        first: Row = (
+            (f"{glyph} ", "label" if ink == "muted" else ink),
+            (set_cell_size(line(name), names), "figure"),
+            (f"  {figures}", "label"),
+        )
+        used = sum(cell_len(text) for text, _ in first)
+        reason = line(why.replace("_", " "))
+        if reason and used + 2 + cell_len(reason) > width:
+            rows += [first, *(((f"    {text}", "dim"),) for text in wrap(reason, max(width - 4, 20))[:2])]
+        else:
+            rows.append((*first, (f"  {reason}", "dim")))
+    return rows
+
+
+def _time_line(incident: Incident, events: Sequence[IncidentEvent], width: int) -> list[Row]:
+    """What happened, oldest first, each with how long after the first failure it was."""
+    begin = incident.first_failure_at
+    rows: list[Row] = [
+        (("Time line", "title"),),
+        *_event_row(begin, begin, ("✕", "error"), _first_words(incident), width),
+    ]
+    for one in events:
+        rows += _event_row(one.at, begin, _GLYPHS.get(one.what, ("·", "label")), _event_words(one), width)
+    return rows
+
+
+def _first_words(incident: Incident) -> str:
+    return "the first slow probe" if incident.worst is State.SLOW else "the first failed probe"
+
+
+def _event_words(event: IncidentEvent) -> str:
+    """What happened, in words that stand by themselves."""
+    return line(event.text, 1_000) or str(event.what)
+
+
+def _event_row(at: int, begin: int, glyph: Piece, words: str, width: int) -> list[Row]:
+    later = f"+{span(at - begin)}" if at > begin else ""
+    left = f"{stamp(at, begin)}  {later:>7}  "
+    texts = wrap(words, max(width - cell_len(left) - 2, 20)) or [""]
+    first: Row = ((left, "label"), (f"{glyph[0]} ", glyph[1]), (texts[0], "figure" if glyph[1] != "label" else "label"))
+    return [first, *(((" " * (cell_len(left) + 2) + text, "label"),) for text in texts[1:])]
+
+
+def _beside(left: Sequence[Row], right: Sequence[Row], half: int) -> list[Row]:
+    """Two columns of rows, the left one ``half`` cells wide."""
+    rows: list[Row] = []
+    for place in range(max(len(left), len(right))):
+        first = left[place] if place < len(left) else ()
+        used = sum(cell_len(text) for text, _ in first)
+        after = right[place] if place < len(right) else ()
+        rows.append((*first, (" " * (half + BESIDE_GAP - used), "dim"), *after))
+    return rows

@@ -1,0 +1,76 @@
+"""What stands on the page of an incident in words: its cause, how long it lasted, how bad it was; pure."""
+
+from datetime import UTC, datetime, tzinfo
+
+from probes.alerts.incident import Cause, Incident, Member
+from probes.alerts.state import WORST_FIRST, Judgement, State
+from probes.text import line
+from tui.state.judged import UNITS, ratio
+from tui.style.format import number, span
+
+
+def cause_words(cause: Cause) -> str:
+    """Whose fault it is: ``my network``, ``provider groq``, ``model groq/llama``, or the endpoint's name alone."""
+    if cause.culprit == "network":
+        return "my network"
+    name = line(cause.name)
+    return name if cause.culprit == "endpoint" else f"{cause.culprit} {name}"
+
+
+def lasted(incident: Incident, now: int) -> str:
+    """From its first failed probe to its end, or to now."""
+    return span((incident.resolved_at or now) - incident.first_failure_at)
+
+
+def lost(incident: Incident) -> int:
+    """How many probes failed in it."""
+    return sum(one.lost for one in incident.members)
+
+
+def worst_value(incident: Incident) -> str:
+    """How bad it was at worst, in one figure: ``1.9×`` where it was slow, else ``43 lost``; "" where unknown."""
+    slowest = max((one.ratio for one in incident.members if one.ratio is not None), default=None)
+    if slowest is not None and incident.worst is State.SLOW:
+        return ratio(slowest)
+    count = lost(incident)
+    return f"{count:,} lost" if count else "" if slowest is None else ratio(slowest)
+
+
+def counted(incident: Incident) -> str:
+    """Its endpoints and lost probes: ``7 endpoints, 43 probes lost``."""
+    names = {one.endpoint for one in incident.members}
+    words = [f"{len(names)} endpoint{'' if len(names) == 1 else 's'}"]
+    if count := lost(incident):
+        words.append(f"{count:,} probe{'' if count == 1 else 's'} lost")
+    return ", ".join(words)
+
+
+def usual_words(member: Member, worst: float | None = None, zone: tzinfo | None = None) -> str:
+    """How slow it was at worst: ``1.9× the usual of Tuesdays 15:00: TTFT 812 ms, usually 430 ms``; "" where it was not.
+
+    ``worst`` is the ratio that its last 28 days passed at most once, None where that is not known.
+    """
+    if member.ratio is None or member.metric is None:
+        return ""
+    hour = datetime.fromtimestamp(member.since / 1000, UTC).astimezone(zone).strftime("%As %H:00")
+    words = f"{ratio(member.ratio)} the usual of {hour}"
+    if member.value is not None and member.usual is not None:
+        name, unit = UNITS[member.metric]
+        words += f": {name + ' ' if name else ''}{number(member.value)} {unit}, usually {number(member.usual)} {unit}"
+    return words if worst is None else f"{words}; worst in 28 days was {ratio(worst)}"
+
+
+def worst_members(incident: Incident) -> tuple[Member, ...]:
+    """Its members, those first that are not well yet, and of these the worst."""
+    return tuple(
+        sorted(
+            incident.members,
+            key=lambda one: (one.until is not None, WORST_FIRST.index(one.worst), one.since, one.endpoint),
+        )
+    )
+
+
+def past_worst(judgements: tuple[Judgement, ...], member: Member) -> float | None:
+    """The ratio that a member's own last 28 days passed at most once, as far as it is judged now."""
+    own = (member.endpoint, member.vantage, member.lane)
+    return next((one.worst for one in judgements if (one.endpoint, one.vantage, one.lane) == own), None)
