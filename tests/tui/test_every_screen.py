@@ -14,6 +14,7 @@ from tests.tui.dashboard.test_navigator import looking, press
 from tests.tui.edit.pages import opened as form_opened
 from tests.tui.endpoint.summaries import portrayed
 from tests.tui.fake_commands import until
+from tests.tui.incidents.incidents import opened as incidents_opened
 from tests.tui.looks import wrongs
 from tests.tui.race import races
 from tests.tui.race.races import CEREBRAS, CUT, GROQ, OPUS
@@ -148,6 +149,21 @@ async def test_the_endpoint_page(store):
 async def test_the_compare_page(url):
     async with comparing(url, size=MIDDLE) as shown:
         found = await looked_at(shown, "compare")
+    assert not found, "\n".join(found)
+
+
+async def test_the_page_of_incidents(tmp_path):
+    found = []
+    async with incidents_opened(tmp_path) as shown:
+        found += await looked_at(shown, "incidents")
+        await shown.press("slash")
+        found += await looked_at(shown, "filter of incidents", SOME)
+        await shown.press("escape", "enter")
+        found += await looked_at(shown, "incident", allows_blank=True)
+        await shown.press("z")
+        found += await looked_at(shown, "silence of an incident", SOME, allows_blank=True)
+    async with incidents_opened(tmp_path / "none", incidents=()) as shown:
+        found += await looked_at(shown, "no incident", SOME, allows_blank=True)
     assert not found, "\n".join(found)
 
 

@@ -72,7 +72,7 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
         "Leave; an engine of our own finishes its samples first."),
 ), footer=(
     "help", "quit", "notice.seen", "crosshair.off", "filter.clear", "now", "window.longer", "view", "sort", "filter",
-    "open", "incidents", "race", "compare", "earlier", "later", "probe", "pause", "detail", "freeze", "group", "export",
+    "open", "race", "incidents", "compare", "earlier", "later", "probe", "pause", "detail", "freeze", "group", "export",
     "add", "edit", "copy", "api_keys", "jump", "scale", "crosshair.earlier", "place", "options", "palette",
 ))  # fmt: skip
 

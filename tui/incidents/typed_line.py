@@ -25,6 +25,7 @@ class TypedLine(Input):
         height: 1;
         padding: 0 1;
         &, &:focus { background: $primary 15%; }
+        .input--selection { color: $foreground; background: $background; }
     }
     """
 

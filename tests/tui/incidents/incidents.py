@@ -94,6 +94,7 @@ JUDGEMENTS = (
 
 def url_with(folder, incidents, events=EVENTS):
     """The URL of a store with some samples and these incidents; the events are of the first."""
+    folder.mkdir(exist_ok=True)
     fill(folder / "history.db", fabric.day(hours=0.5))
     url = url_of(folder / "history.db")
     kept = [Change(incident=one) for one in incidents]
