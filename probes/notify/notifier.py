@@ -41,6 +41,9 @@ ABANDONED_MS: Final = 86_400_000
 LOOK_S: Final = 5.0
 """Seconds from one look at the outbox to the next, where nobody calls for one."""
 
+SOON_S: Final = 30.0
+"""Seconds until an alert that could not be sent again is tried once more."""
+
 STOP_S: Final = 5.0
 """How long an attempt that is under way is waited for at the end; what it came to is then not known."""
 
@@ -128,7 +131,7 @@ class Notifier:
                 except TimeoutError:
                     pass
         finally:
-            await self._end()
+            await self.close()
 
     async def deliver_due(self) -> None:
         """Deliver once what is due now, and come back when every attempt has ended."""
@@ -191,6 +194,8 @@ class Notifier:
         result = await self._sent(channel, one.message)
         now, made = self._now(), one.attempts + 1
         if result.delivered:
+            if one.incident is not None:
+                self._repeated[channel.name, one.incident] = now / 1000
             await self._ask(self._outbox.end, one, "sent", now)
             return
         problem = result.problem or ""
@@ -234,9 +239,10 @@ class Notifier:
 
     async def _send_again(self, channel: Channel, messages: Iterable[Message]) -> None:
         for one in messages:
-            if one.incident is not None and (await self._sent(channel, one)).delivered:
-                self._repeated[channel.name, one.incident.id] = self._now() / 1000
-        await asyncio.sleep(1.0)  # one that refuses is asked at most once a second
+            if one.incident is not None:
+                result = await self._sent(channel, one)
+                sooner_s = 0.0 if result.delivered else AGAIN_S - SOON_S
+                self._repeated[channel.name, one.incident.id] = self._now() / 1000 - sooner_s
 
     def _beat_anew(self) -> None:
         """Have the heart beat as the settings say by now."""
@@ -249,7 +255,8 @@ class Notifier:
             )
             self._heart = asyncio.create_task(heart.run())
 
-    async def _end(self) -> None:
+    async def close(self) -> None:
+        """Wait a little for attempts that are under way, and close the store."""
         tasks = [*self._busy.values()]
         if self._heart is not None:
             self._heart.cancel()
