@@ -22,7 +22,6 @@ from probes.store.alerts.outbox import QueuedMessage
 from tests.notify.messages import channel, leaks, message, plant
 from tests.servers.raw_server import response
 from tests.servers.sinks import ACCEPTED, DOUBTS, OK, REFUSALS, sink
-from tests.store.conftest import *  # noqa: F403  # the stores
 from tests.store.stores import ask, make, url_of
 
 T = 1_790_000_100.0
