@@ -35,7 +35,8 @@ UPDATE outbox SET attempts = attempts + 1, reached_at = ? WHERE id = ? AND attem
 _END: Final = "UPDATE outbox SET ended_at = ?, ended = ?, problem = ? WHERE id = ? AND ended_at IS NULL"
 _AGAIN: Final = "UPDATE outbox SET next_at = ?, problem = ?, reached_at = ? WHERE id = ? AND ended_at IS NULL"
 _SENT: Final = """
-SELECT channel, incident_id, kind FROM outbox WHERE ended = 'sent' AND incident_id IS NOT NULL ORDER BY id
+SELECT channel, incident_id, kind FROM outbox
+WHERE ended IN ('sent', 'in digest') AND incident_id IS NOT NULL ORDER BY id
 """
 _STANDING: Final = """
 SELECT outbox.text, incident.acknowledged_at, incident.acknowledged_by FROM outbox

@@ -9,6 +9,7 @@ from msgspec.json import Decoder
 
 from probes import typed_json
 from probes.alerts.message import Message
+from probes.store.alerts.transaction import transaction
 from probes.store.read.reader import StoreReader
 from probes.text import line
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 HELD_BACK: Final = "held back"
-"""How the row of a message ended that was not sent because nobody was to be told then: the digest tells of it."""
+"""How the row of a message ended that was not sent because nobody was to be told then: a digest tells of it."""
+
+IN_DIGEST: Final = "in digest"
+"""How it ended once a digest told of it."""
 
 _COLUMNS: Final = (
     *("channel", "incident_id", "kind", "idempotency_key", "text", "made_at", "next_at"),
@@ -26,11 +30,13 @@ _COLUMNS: Final = (
 )
 _THERE: Final = "SELECT 1 FROM outbox WHERE channel = ? AND idempotency_key = ?"
 _HELD: Final = """
-SELECT text, made_at, problem FROM outbox WHERE channel = ? AND ended = ? AND made_at >= ? ORDER BY made_at, id
+SELECT id, channel, text, problem FROM outbox
+WHERE ended = ? AND next_at <= ? AND ended_at IS NOT NULL ORDER BY channel, id
 """
+_TOLD_OF: Final = "UPDATE outbox SET ended = ? WHERE id = ?"
 _TOLD: Final = """
-SELECT DISTINCT channel FROM outbox
-WHERE incident_id = ? AND kind IN ('open', 'escalate') AND (ended IS NULL OR ended NOT IN (?, 'cancelled'))
+SELECT 1 FROM outbox WHERE channel = ? AND incident_id = ? AND kind IN ('open', 'escalate')
+AND (ended IS NULL OR ended NOT IN (?, 'cancelled'))
 """
 _MESSAGE: Final = Decoder(Message)
 
@@ -38,7 +44,7 @@ _MESSAGE: Final = Decoder(Message)
 class QueuedMessage(Struct, frozen=True, kw_only=True):
     """A message to one channel, not to be sent before ``next_at`` (ms since the epoch).
 
-    ``held`` says why it is not sent at all, where nobody is to be told now; the next digest tells of it.
+    ``held`` says why it is not sent at all, where nobody is to be told now; a digest made at ``next_at`` tells of it.
     """
 
     channel: str
@@ -48,21 +54,29 @@ class QueuedMessage(Struct, frozen=True, kw_only=True):
 
 
 class HeldMessage(Struct, frozen=True, kw_only=True):
-    """A message that was held back when it was made (ms since the epoch), and why."""
+    """A message that was held back from a channel, why, and its row in the outbox."""
 
+    channel: str
     message: Message
-    made_at: int
     why: str
+    row: int
 
 
 def queue(connection: "Connection", messages: Sequence[QueuedMessage]) -> None:
-    """Put messages into the outbox inside the transaction that is open; none that is there already."""
+    """Put messages into the outbox inside the transaction that is open; none that is there already.
+
+    Nor the end of an incident, where the channel was not told, and will not be, that it began.
+    """
     from probes.store.statements import inserting, run
 
     for one in messages:
         message = one.message
         if run(connection, _THERE, (one.channel, message.idempotency_key)).first() is not None:
             continue
+        if message.kind == "resolve" and message.incident is not None:
+            told = (one.channel, message.incident.id, HELD_BACK)
+            if run(connection, _TOLD, told).first() is None:
+                continue
         values = (
             one.channel,
             message.incident.id if message.incident else None,
@@ -78,19 +92,28 @@ def queue(connection: "Connection", messages: Sequence[QueuedMessage]) -> None:
         run(connection, inserting("outbox", _COLUMNS), dict(zip(_COLUMNS, values, strict=True)))
 
 
-def channels_told(reader: StoreReader, incident: str) -> frozenset[str]:
-    """The channels that were told, or will be, that an incident began or got worse. Raises StoreProblem."""
-    rows = reader.few(_TOLD, (incident, HELD_BACK)) if reader.has("outbox") else []
-    return frozenset(channel for (channel,) in rows)
+def read_held_back(reader: StoreReader, now_ms: int) -> list[HeldMessage]:
+    """What was held back until an instant (ms since the epoch), and no digest told of yet, by channel, oldest first.
 
-
-def read_held_back(reader: StoreReader, channel: str, since_ms: int) -> list[HeldMessage]:
-    """What was held back from a channel from an instant on, oldest first. Raises StoreProblem."""
-    rows = reader.few(_HELD, (channel, HELD_BACK, since_ms)) if reader.has("outbox") else []
+    Raises StoreProblem.
+    """
+    rows = reader.few(_HELD, (HELD_BACK, now_ms)) if reader.has("outbox") else []
     found = []
-    for text, made_at, why in rows:
+    for row, channel, text, why in rows:
         try:
-            found.append(HeldMessage(message=typed_json.decode(text, _MESSAGE), made_at=made_at, why=why or ""))
+            message = typed_json.decode(text, _MESSAGE)
         except ValueError as error:  # a newer inftop's
             log.warning("a message that was held back cannot be read: %s", line(str(error)))
+        else:
+            found.append(HeldMessage(channel=channel, message=message, why=why or "", row=row))
     return found
+
+
+def put_digest(url: str, digest: QueuedMessage, held: Sequence[HeldMessage]) -> None:
+    """Put a digest into the outbox that tells of what was held back. May wait: use a thread. Raises StoreProblem."""
+    from probes.store.statements import run
+
+    with transaction(url) as connection:
+        queue(connection, [digest])
+        for one in held:
+            run(connection, _TOLD_OF, (IN_DIGEST, one.row))

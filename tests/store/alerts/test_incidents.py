@@ -9,6 +9,7 @@ from probes.alerts.incident import Cause, Change, Incident, IncidentEvent, Membe
 from probes.alerts.message import Message
 from probes.alerts.silence import Silence
 from probes.alerts.state import Judgement, State
+from probes.store.alerts.delivery import Outbox
 from probes.store.alerts.incidents import (
     AlertStore,
     people_columns,
@@ -18,7 +19,7 @@ from probes.store.alerts.incidents import (
     read_kept,
 )
 from probes.store.alerts.judgements import keep_judgements, read_judgements
-from probes.store.alerts.outbox import QueuedMessage, channels_told, read_held_back
+from probes.store.alerts.outbox import QueuedMessage, put_digest, read_held_back
 from probes.store.alerts.silences import add_silence, end_silence, read_silences
 from probes.store.history.copying import copy
 from probes.store.history.merging import merge
@@ -52,13 +53,12 @@ DAY = 24 * 3_600_000
 
 
 def message(kind="open", key="1"):
-    return Message(
-        kind=kind, severity="critical", at=1_000, idempotency_key=key, title="groq is down", body="x", incident=OPEN
-    )
+    of = None if kind == "digest" else OPEN
+    return Message(kind=kind, severity="critical", at=1_000, idempotency_key=key, title="down", body="x", incident=of)
 
 
-def queued(channel="pager", held=None, **words):
-    return QueuedMessage(channel=channel, message=message(**words), next_at=1_500, held=held)
+def queued(channel="pager", held=None, next_at=1_500, **words):
+    return QueuedMessage(channel=channel, message=message(**words), next_at=next_at, held=held)
 
 
 @pytest.fixture
@@ -119,13 +119,20 @@ def test_all_of_a_change_is_kept_or_nothing(store, reader):
     assert ask(store, "SELECT count(*) FROM outbox") == [(0,)]
 
 
-def test_what_is_held_back_waits_for_the_digest_and_the_channel_was_not_told(store, reader):
-    entries = [queued("chat", held="quiet hours"), queued("pager"), queued("pager", kind="resolve", key="2")]
+def test_what_is_held_back_waits_for_a_digest_after_which_its_end_is_told_too(store, reader):
+    entries = [queued("chat", held="quiet hours"), queued("pager"), queued("late", held="silenced", next_at=9_000)]
     AlertStore(store).keep([Change(incident=OPEN)], entries)
-    [held] = read_held_back(reader, "chat", 0)
-    assert (held.message, held.made_at, held.why) == (message(), 1_000, "quiet hours")
-    assert read_held_back(reader, "chat", 1_001) == read_held_back(reader, "pager", 0) == []
-    assert channels_told(reader, OPEN.id) == {"pager"}
+    [held] = read_held_back(reader, 1_500)
+    assert (held.channel, held.message, held.why) == ("chat", message(), "quiet hours")
+    assert read_held_back(reader, 1_499) == []
+    outbox = Outbox(store)
+    resolve = [queued(one, kind="resolve", key="2") for one in ("chat", "late")]
+    put_digest(store, QueuedMessage(channel="chat", message=message("digest", "d"), next_at=2_000), [held])
+    assert read_held_back(reader, 2_000) == []
+    outbox.put(resolve)
+    waiting = {(one.channel, one.message.kind) for one in outbox.waiting(10_000)}
+    assert waiting == {("pager", "open"), ("chat", "digest"), ("chat", "resolve")}  # nobody told "late" it began
+    outbox.close()
 
 
 def test_silences_are_kept_until_they_end(store, reader):
@@ -161,11 +168,7 @@ def test_a_store_of_an_older_version_has_none(tmp_path):
     open_old(path, "0014").close()
     with closing(StoreReader(url_of(path))) as reader:
         assert (read_incidents(reader), read_events(reader, "x"), read_silences(reader, 0)) == ([], [], [])
-        assert (read_judgements(reader), channels_told(reader, "x"), people_columns(reader, ["x"])) == (
-            [],
-            frozenset(),
-            {},
-        )
+        assert (read_judgements(reader), read_held_back(reader, 9), people_columns(reader, ["x"])) == ([], [], {})
 
 
 def test_a_copy_and_a_merge_take_incidents_along_and_nothing_that_waits_to_be_sent(store, reader, tmp_path):
