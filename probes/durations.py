@@ -76,14 +76,3 @@ def parse_when(text: str, *, now_ms: int | None = None, zone: tzinfo = UTC) -> i
     if instant.tzinfo is None:
         instant = instant.replace(tzinfo=zone)
     return max(0, round(instant.timestamp() * 1000))
-
-
-def passed(ms: float) -> str:
-    """A length of time in its two largest units, rounded down: ``41 s``, ``12 min 30 s``, ``3 h 5 min``, ``2 d``."""
-    left = int(max(ms, 0) // 1000)
-    parts = []
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
-        count, left = divmod(left, length)
-        parts.append(f"{count} {unit}" if count else "")
-    first = next((n for n, part in enumerate(parts) if part), len(parts) - 1)
-    return " ".join(part for part in parts[first : first + 2] if part) or "0 s"

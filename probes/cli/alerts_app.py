@@ -7,6 +7,7 @@ import typer
 
 from probes.cli import completion
 from probes.cli.command_line import CommandLine
+from probes.cli.exit_codes import ExitCode
 from probes.cli.options import JsonOption, usage_errors
 
 if TYPE_CHECKING:
@@ -107,6 +108,21 @@ def silence(
         if len(words) < 2:
             raise typer.BadParameter("name an incident and how long: ID 1h; or --endpoint, --provider, --group, --all")
         silence_incident(ctx.obj, words[0], words[1:], by=by, note=note)
+
+
+@alerts_app.command()
+def test(
+    ctx: typer.Context,
+    channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name.", autocompletion=completion.channels)],
+) -> None:
+    """Send one message to a channel now, whatever the hour, and say whether it was delivered.
+
+    Exit code 1 where it was not.
+    """
+    from probes.cli.commands.alerts.channels import test
+
+    if not test(ctx.obj, channel):
+        raise typer.Exit(ExitCode.NOT_OK)
 
 
 @incident_app.command("incident")

@@ -63,6 +63,12 @@ def prompts(ctx: typer.Context) -> Iterable[str]:
 
 
 @_completer
+def channels(ctx: typer.Context) -> Iterable[str]:
+    """The channels that messages go to."""
+    return [one.name for one in _config(ctx).alerts.channels]
+
+
+@_completer
 def vantages(ctx: typer.Context) -> Iterable[str]:
     """The place that the configuration records as."""
     return [_config(ctx).vantage]

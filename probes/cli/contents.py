@@ -74,6 +74,10 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example("inftop alerts silence 7K3QXM until 09:00", "no more of this one tonight"),
         Example('inftop alerts silence --endpoint groq/gpt-oss-120b 8h --note "moved"', "of an endpoint"),
     ),
+    "alerts test": (
+        Example("inftop alerts test ops", "does it arrive?"),
+        Example("inftop alerts test ops --config fleet.toml", "of another file"),
+    ),
     "incident": (
         Example("inftop incident 7K3QXM", "cause, members, time line"),
         Example("inftop incident 7K3QXM --pack incident.zip", "the evidence, for the provider's support"),

@@ -17,6 +17,7 @@ class ExitCode(IntEnum):
 
 
 CODES: Final[Mapping[str, ExitCode]] = {
+    "probes.cli.commands.alerts.channels.NoSuchChannel": ExitCode.USAGE,
     "probes.cli.commands.alerts.incidents.NoSuchIncident": ExitCode.USAGE,
     "probes.cli.commands.setup.edit.NoEditor": ExitCode.NOT_OK,
     "probes.cli.commands.export.NoCertificate": ExitCode.NOT_OK,

@@ -1,5 +1,6 @@
 """``inftop alerts`` and ``inftop incident`` on the command line, over stores with incidents and without."""
 
+import asyncio
 import json
 import zipfile
 from datetime import datetime
@@ -20,6 +21,7 @@ from probes.status_pages.post import Post
 from probes.store.alerts.incidents import AlertStore
 from probes.store.alerts.status_posts import StatusPosts
 from tests.samples import sample
+from tests.servers.raw_server import response, serving
 from tests.store.stores import ask, fill, open_old, url_of
 
 MINUTE = 60_000
@@ -83,9 +85,9 @@ def test_the_list_has_the_newest_first_and_says_who_looks_after_what(run, kept):
     head, down, slow = done.stdout.splitlines()
     assert head.split() == ["ID", "STATE", "SINCE", "FOR", "CAUSE"]
     assert down.split()[:2] == ["AAAAAA", "down"]
-    assert "1 h 30 min  provider groq (2 endpoints)  acknowledged by bo" in down
+    assert "1 h 30 m  provider groq (2 endpoints)  acknowledged by bo" in down
     assert slow.startswith("BBBBBB  slow, over")
-    assert "55 min" in slow
+    assert "55 m" in slow
     assert [one["id"] for one in listed(run, "--open")["incidents"]] == [DOWN.id]
     assert listed(run)["incidents"][0]["note"] == "ticket 4711"
     assert len(listed(run, "--limit", "1")["incidents"]) == 1
@@ -99,7 +101,7 @@ def test_one_incident_with_its_members_and_its_time_line(run, kept):
         assert "groq/b    warm  local  down" in said
         assert "server_error: HTTP 503: over capacity" in said
         assert "opened  groq is down" in said
-    assert "TTFT 1,900 ms, 1.9× as slow as the usual 1,000 ms" in run("incident", "BBBBBB").stdout
+    assert "1.9 times the usual TTFT: 1900 ms, usually 1000 ms" in run("incident", "BBBBBB").stdout
     found = json.loads(run("incident", "AAAAAA", "--json").stdout)
     assert (found["first_failure_at"], found["resolved_at"]) == ("2027-01-15T08:00:00.000Z", None)
     assert found["events"][0]["what"] == "opened"
@@ -192,7 +194,7 @@ def test_status_posts_give_a_lead_time(run, kept, url):
     )  # fmt: skip
     StatusPosts(url).keep([post], ["groq"], NOW)
     said = run("alerts", "list", "--since", "2027-01-01").stdout
-    assert "groq: seen 12 min before its status page (median; 1 of 1 incidents were posted)" in said
+    assert "groq: seen 12 m before its status page (median; 1 of 1 incidents were posted)" in said
     assert listed(run)["lead_times"] == [{"provider": "groq", "incidents": 1, "posted": 1, "median_ms": 12 * MINUTE}]
     assert "status page  investigating: Errors" in run("incident", "AAAAAA").stdout
 
@@ -249,3 +251,33 @@ def test_acknowledging_writes_nobody_elses_columns(run, kept, url):
     before = ask(url, "SELECT text, resolved_at FROM incident ORDER BY id")
     run("alerts", "ack", "AAAAAA")
     assert ask(url, "SELECT text, resolved_at FROM incident ORDER BY id") == before
+
+
+def channel(tmp_path, port):
+    path = tmp_path / "config.toml"
+    path.write_text(path.read_text() + '[[channel]]\nname = "ops"\nkind = "webhook"\nurl = "OPS_URL"\n')
+    return f"http://127.0.0.1:{port}/hook"
+
+
+@pytest.mark.parametrize(("status", "code", "said"), [(200, 0, "ops: delivered"), (500, 1, "ops: not delivered: ")])
+async def test_a_channel_is_tried(run, tmp_path, monkeypatch, status, code, said):
+    async def answer(client):
+        await client.request()
+        await client.say(response(status))
+
+    async with serving(answer) as port:
+        monkeypatch.setenv("OPS_URL", channel(tmp_path, port))
+        done = await asyncio.to_thread(run, "alerts", "test", "ops")
+    assert done.exit_code == code
+    assert said in done.stderr
+    assert str(port) not in done.stderr
+
+
+def test_a_channel_that_is_none_is_answered_with_those_there_are(run, tmp_path):
+    done = run("alerts", "test", "opps")
+    assert (str(done.exception), exit_code_of(done.exception)) == (
+        "no channel opps: the configuration has none",
+        ExitCode.USAGE,
+    )
+    channel(tmp_path, 1)
+    assert str(run("alerts", "test", "opps").exception) == "no channel opps: there are ops"

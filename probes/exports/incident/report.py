@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from probes.alerts.incident import Incident, Member
+from probes.alerts.incident import Member
 from probes.alerts.lead_time import lead_ms
-from probes.durations import passed
+from probes.alerts.words import cause_words, lasting_words, slowness_words
 from probes.exports.incident.evidence import Evidence
 from probes.outcome import Outcome
 from probes.sample import Sample, iso
@@ -38,12 +38,12 @@ def report(evidence: Evidence) -> str:
 def _head(evidence: Evidence) -> str:
     incident = evidence.incident
     end = incident.resolved_at
-    until = f"{iso(end)} ({passed(end - incident.first_failure_at)})" if end is not None else "not over yet"
+    until = f"{iso(end)} ({lasting_words(end - incident.first_failure_at)})" if end is not None else "not over yet"
     outcomes = Counter(str(one.outcome) for one in evidence.samples)
     counted = ", ".join(f"{count} {name}" for name, count in outcomes.most_common())
     hosts = ", ".join(dict.fromkeys(evidence.hosts.values()))
     facts = [
-        ("what", f"{_cause(incident)}: {incident.worst}"),
+        ("what", f"{cause_words(incident.cause)}: {incident.worst}"),
         ("first failure", iso(incident.first_failure_at)),
         ("known", iso(incident.opened_at)),
         ("over", until),
@@ -57,10 +57,6 @@ def _head(evidence: Evidence) -> str:
     ]
     rows = "\n".join(f"| {name} | {_cell(value)} |" for name, value in facts)
     return f"# Incident {incident.id}\n\n| | |\n|---|---|\n{rows}\n"
-
-
-def _cause(incident: Incident) -> str:
-    return f"{incident.cause.culprit} {incident.cause.name}".strip()
 
 
 def _members(members: Sequence[Member]) -> str:
@@ -82,10 +78,7 @@ def _members(members: Sequence[Member]) -> str:
 
 
 def _against_usual(member: Member) -> str:
-    if member.ratio is None or member.value is None or member.usual is None:
-        return line(f"{member.outcome or ''} {member.detail or ''}", 120) or "–"
-    name, unit = ("TTFT", " ms") if member.metric == "ttft_ms" else ("tokens/s", "")
-    return f"{name} {member.value:,.4g}{unit}, {member.ratio:.2g}× as slow as the usual {member.usual:,.4g}{unit}"
+    return slowness_words(member) or line(f"{member.outcome or ''} {member.detail or ''}", 120) or "–"
 
 
 def _failures(samples: Iterable[Sample]) -> str:
@@ -137,7 +130,7 @@ def _posts(evidence: Evidence) -> str:
         return ""
     said = "after" if lead >= 0 else "before"
     rows = [(iso(one.at), one.page, one.words) for one in evidence.posts]
-    first = f"The first post came {passed(abs(lead))} {said} our first failure.\n"
+    first = f"The first post came {lasting_words(abs(lead))} {said} our first failure.\n"
     return f"## Status page\n\n{first}\n{_table(('at', 'page', 'post'), rows)}"
 
 

@@ -68,15 +68,15 @@ def test_the_report_says_what_since_when_against_what_and_whose_fault():
         "| 2027-01-15T08:00:00.000Z | groq/a | server_error | 503 | req_1 | – | =over \\| capacity |",
         "| ttft_ms | 90.0 | 2,000.0 |",
         "| kimi | moonshot | 5 of 5 |",
-        "The first post came 12 min after our first failure.",
+        "The first post came 12 m after our first failure.",
         "investigating: Errors \\| \\<script\\> |",
         "| 2027-01-15T08:01:00.000Z | opened | groq is down |",
         "clock: kernel",
     ):
         assert said in report, said
     slow = files(Evidence(**{**fields(EVIDENCE), "incident": SLOW}))["incident.md"].decode()
-    assert "TTFT 1,900 ms, 1.9× as slow as the usual 1,000 ms" in slow
-    assert "(55 min)" in slow
+    assert "1.9 times the usual TTFT: 1900 ms, usually 1000 ms" in slow
+    assert "(55 m)" in slow
 
 
 def fields(evidence):

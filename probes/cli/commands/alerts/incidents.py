@@ -14,12 +14,13 @@ from probes.alerts.incident import Incident, IncidentEvent
 from probes.alerts.lead_time import LeadTimes, lead_times, providers_of
 from probes.alerts.silence import Silence, SilenceScope
 from probes.alerts.state import State
+from probes.alerts.words import cause_words, lasting_words, slowness_words
 from probes.cli.output.table import Line, columns, print_lines, styled
 from probes.cli.output.terminal import say
 from probes.config.file import find_config
 from probes.config.load import Config, load
 from probes.config.presets import presets
-from probes.durations import passed, seconds
+from probes.durations import seconds
 from probes.exports.incident.record import event_records, incident_record
 from probes.status_pages.post import Post
 from probes.store.alerts.incidents import AlertStore, read_events, read_incident, read_incidents
@@ -276,7 +277,7 @@ def _lead_times(url: str, incidents: Sequence[Incident], now: int) -> tuple[Lead
 
 def _lead_words(one: LeadTimes) -> str:
     ms = one.median_ms or 0
-    said = f"{passed(abs(ms))} {'before' if ms >= 0 else 'after'} its status page"
+    said = f"{lasting_words(abs(ms))} {'before' if ms >= 0 else 'after'} its status page"
     return f"{one.provider}: seen {said} (median; {one.posted} of {one.incidents} incidents were posted)"
 
 
@@ -286,7 +287,7 @@ def _listed(found: Sequence[Incident], now: int) -> list[str]:
             one.id[-ID_SHOWN:],
             _state(one),
             _when(one.first_failure_at),
-            passed((one.resolved_at or now) - one.first_failure_at) if one.resolved_at or one.is_open else "",
+            lasting_words((one.resolved_at or now) - one.first_failure_at) if one.resolved_at or one.is_open else "",
             _cause(one),
             _people(one, now),
         )
@@ -298,7 +299,7 @@ def _listed(found: Sequence[Incident], now: int) -> list[str]:
 def _lines(incident: Incident, events: Sequence[IncidentEvent], now: int) -> list[str]:
     """An incident, its members and its time line."""
     end = incident.resolved_at
-    lasting = passed((end or now) - incident.first_failure_at)
+    lasting = lasting_words((end or now) - incident.first_failure_at)
     over = f"over since {_when(end)}, after {lasting}" if end else f"for {lasting}"
     lines: list[str] = [
         f"incident {incident.id}",
@@ -319,9 +320,7 @@ def _lines(incident: Incident, events: Sequence[IncidentEvent], now: int) -> lis
             f"{one.worst}, well" if one.until else str(one.state),
             _when(one.since),
             str(one.lost),
-            _detail(one.outcome, one.detail)
-            if one.ratio is None
-            else _slowness(one.metric, one.value, one.ratio, one.usual),
+            slowness_words(one) or _detail(one.outcome, one.detail),
         )
         for one in incident.members
     ]
@@ -342,10 +341,9 @@ def _state(incident: Incident) -> Line:
 
 
 def _cause(incident: Incident) -> str:
-    name = line(incident.cause.name, 60) or ("this machine's network" if incident.cause.culprit == "network" else "?")
     count = len({one.endpoint for one in incident.members})
     many = f" ({count} endpoints)" if incident.cause.culprit != "endpoint" and count else ""
-    return f"{incident.cause.culprit} {name}{many}" if incident.cause.culprit != "network" else f"{name}{many}"
+    return f"{cause_words(incident.cause)}{many}"
 
 
 def _people(incident: Incident, now: int) -> str:
@@ -355,13 +353,6 @@ def _people(incident: Incident, now: int) -> str:
     if incident.silenced_until and incident.silenced_until > now:
         parts.append(f"silent until {until_words(incident.silenced_until)}")
     return ", ".join(parts)
-
-
-def _slowness(metric: str | None, value: float | None, ratio: float, usual: float | None) -> str:
-    name, unit = ("TTFT", " ms") if metric == "ttft_ms" else ("tokens/s", "")
-    if value is None or usual is None:
-        return f"{name} {ratio:.2g}× as slow as usual"
-    return f"{name} {value:,.4g}{unit}, {ratio:.2g}× as slow as the usual {usual:,.4g}{unit}"
 
 
 def _detail(outcome: str | None, detail: str | None) -> str:
