@@ -11,7 +11,7 @@ from probes.alerts.state import State
 from probes.diagnosis.attribution import FAULTS, Attribution
 from probes.endpoint import Lane
 
-Condition = Literal["failing", "quota", "limited", "slow", "changed", "no data"]
+Condition = Literal["failing", "quota", "limited", "slow", "burning", "changed", "no data"]
 """A kind of trouble: what is slow and what fails are different incidents."""
 
 CONDITIONS: Final[Mapping[State, Condition]] = {
@@ -21,6 +21,7 @@ CONDITIONS: Final[Mapping[State, Condition]] = {
     State.QUOTA: "quota",
     State.LIMITED: "limited",
     State.SLOW: "slow",
+    State.BURNING: "burning",
     State.CHANGED: "changed",
     State.NO_DATA: "no data",
 }

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from probes.alerts.state import Severity
+from probes.alerts.state import Judgement, Severity, State
 from probes.durations import lasting, seconds
 from probes.endpoint import Slo, SloLimit, SloMetric
 from probes.outcome import FAILED, Outcome
@@ -244,6 +244,48 @@ def _burn(slo: Slo, rule: BurnRule, tallies: Mapping[int, Tally], interval: floa
     long, short = (burn_rate(slo, tallies[window]) for window in (rule.long, rule.short))
     fires = min(long, short) >= rule.rate
     return Burn(rate=rule.rate, severity=rule.severity, long=long, short=short, fires=fires)
+
+
+def with_burn(judgement: Judgement, status: SloStatus | None) -> Judgement:
+    """What is judged of a lane, or that its budget burns, where that is the worse."""
+    burn = status.firing if status is not None else None
+    if status is None or burn is None or list(State).index(judgement.state) >= list(State).index(State.BURNING):
+        return judgement
+    return Judgement(
+        vantage=judgement.vantage,
+        endpoint=judgement.endpoint,
+        lane=judgement.lane,
+        state=State.BURNING,
+        since=status.at - _window(burn.rate).short * 1000,
+        at=status.at,
+        notify=True,
+        detail=burn_words(burn, status),
+    )
+
+
+def burn_words(burn: Burn, status: SloStatus) -> str:
+    """How fast a budget burns, by what it is, and what is left.
+
+    ``16.7 times as fast as it may over 1h and 5m (ttft < 800ms, 99 % of 30d), 12 % left``.
+    """
+    rule = _window(burn.rate)
+    fast = f"{min(burn.long or 0.0, burn.short or 0.0):.1f} times as fast as it may"
+    of = f"{status.good}, {100 * status.target:g} % of {lasting(status.window)}"
+    return f"{fast} over {lasting(rule.long)} and {lasting(rule.short)} ({of}), {left_words(status)}"
+
+
+def left_words(status: SloStatus) -> str:
+    """How much of the budget is left: ``12 % left``, ``9–14 % left``, ``overspent by 20 %``."""
+    if status.left_low is None or status.left_high is None:
+        return f"{status.probes} probes, fewer than {LEAST_PROBES}"
+    low, high = (round(100 * one) for one in (status.left_low, status.left_high))
+    if high < 0:
+        return f"overspent by {-high} %" if low == high else f"overspent by {-high}–{-low} %"
+    return f"{high} % left" if low == high else f"{max(low, 0)}–{high} % left"
+
+
+def _window(rate: float) -> BurnRule:
+    return next(rule for rule in RULES if rule.rate == rate)
 
 
 def burn_rate(slo: Slo, tally: Tally) -> float:

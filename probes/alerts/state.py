@@ -25,6 +25,8 @@ class State(StrEnum):
     """It was to be probed, and no sample came."""
     CHANGED = "changed"
     """Another model, build or price is served than before."""
+    BURNING = "burning"
+    """Its error budget burns too fast to last: a service-level objective is about to be missed."""
     SLOW = "slow"
     LIMITED = "limited"
     QUOTA = "quota"
@@ -46,6 +48,7 @@ SEVERITY: Final[dict[State, Severity]] = {
     State.QUOTA: "warning",
     State.LIMITED: "warning",
     State.SLOW: "warning",
+    State.BURNING: "warning",
     State.NO_DATA: "warning",
     State.CHANGED: "info",
 }

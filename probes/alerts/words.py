@@ -32,6 +32,7 @@ _STATES: Final = {
     State.NO_DATA: "without data",
     State.CHANGED: "serving something else",
     State.SLOW: "slow",
+    State.BURNING: "burning its error budget",
     State.LIMITED: "rate limited",
     State.QUOTA: "out of quota",
     State.SILENT: "answering nothing of use",
@@ -64,6 +65,7 @@ _ADVICE: Final = {
 
 _BY_STATE: Final = {
     State.SLOW: "Route traffic that waits to another provider, or accept it; the incident shows it against the usual.",
+    State.BURNING: "Route traffic elsewhere before the budget is used up; the endpoint's page shows what is left.",
     State.SILENT: "Have clients treat such answers as failures, and route around it.",
     State.CHANGED: "Look whether you want what is served now; nothing has failed.",
     State.NO_DATA: "No probe was made: look at inftop itself, its budget and its schedule.",
@@ -227,6 +229,8 @@ def _why(member: Member) -> str:
     """Why a member is in its state: how slow, or how it failed, with what was said."""
     if member.state is State.SLOW:
         return slowness_words(member) or ""
+    if member.state is State.BURNING:
+        return member.detail or ""
     outcome = "" if member.outcome is None else member.outcome.replace("_", " ")
     tells = member.detail and member.outcome != Outcome.REFUSED  # whose detail is the model's own answer
     said = json.dumps(line(member.detail or "", DETAIL), ensure_ascii=False) if tells else ""

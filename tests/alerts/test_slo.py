@@ -4,17 +4,21 @@ import random
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from probes.alerts.slo import (
     RULES,
     Tally,
     is_good,
+    left_words,
     parse_good,
     refusal,
     slo_status,
     tally_of,
     tally_of_sketches,
+    with_burn,
 )
+from probes.alerts.state import Judgement, State
 from probes.endpoint import Slo, SloLimit
 from probes.outcome import Outcome
 from probes.stats.sketch import Sketch
@@ -127,3 +131,25 @@ def test_windows_that_hold_too_few_probes_are_refused_with_the_reason():
     assert status(interval=60.0, bad=(30,) * 5).burns[0].refused == "5m hold 5 probes, fewer than 10"
     fallen_silent = status(counts=(3, 180, 360, 2160, 25920), bad=(3, 180, 360, 400, 400))
     assert fallen_silent.burns[0].refused == "5m hold 3 probes, fewer than 10"
+
+
+def test_a_burn_is_judged_where_nothing_worse_is():
+    fine = Judgement(vantage="v", endpoint="e", lane="warm", state=State.OK, since=1, at=2)
+    fast = status(bad=(6, 30, 60, 60, 60), whole=(9912, 10_000))
+    found = with_burn(fine, fast)
+    assert (found.state, found.notify, found.lane) == (State.BURNING, True, "warm")
+    assert found.detail == "16.7 times as fast as it may over 1h and 5m (ok, 99 % of 30d), 12 % left"
+    down = replace(fine, state=State.DOWN)
+    assert with_burn(down, fast) is down
+    assert with_burn(fine, status()) is fine
+    assert with_burn(fine, None) is fine
+
+
+def test_what_is_left_is_said_as_well_as_it_is_known():
+    def left(low, high):
+        return left_words(replace(status(), left_low=low, left_high=high))
+
+    assert [left(0.5, 0.5), left(-0.1, 0.2), left(-0.2, -0.2), left(-0.3, -0.1)] == [
+        "50 % left", "0–20 % left", "overspent by 20 %", "overspent by 10–30 %",
+    ]  # fmt: skip
+    assert left_words(status(whole=(3, 4))) == "4 probes, fewer than 10"

@@ -63,6 +63,7 @@ JUDGED_LOOKS: Final[dict[JudgedState, StateLook]] = {
     JudgedState.LEARNING: LOOKS["waiting"],
     JudgedState.NO_DATA: LOOKS["stale"],
     JudgedState.CHANGED: StateLook("≠", "warning"),
+    JudgedState.BURNING: StateLook("◓", "warning"),
     JudgedState.SLOW: LOOKS["slow"],
     JudgedState.LIMITED: LOOKS["limited"],
     JudgedState.QUOTA: StateLook("◔", "warning"),
