@@ -44,6 +44,7 @@ Attributions = Mapping[tuple[str, str], Attribution]
 class WatchedEndpoint:
     """An endpoint as incidents need to know it; ``interval`` is in seconds, ``lanes`` are those it is probed on.
 
+    ``group`` is "" where it names none: then it is in that of its model's name.
     ``stopped`` says why nothing that befalls it makes an incident now (paused, switched off), None where it does.
     """
 

@@ -63,7 +63,7 @@ def unwell(incident: Incident) -> list[Member]:
 def group_of(member: Member, watched: Watched) -> str:
     """The group of a member's endpoint: its own, else its model's name."""
     endpoint = watched.get(member.endpoint)
-    return member.model if endpoint is None else endpoint.group
+    return member.model if endpoint is None else endpoint.group or endpoint.model
 
 
 def _is_of(silence: Silence, member: Member, watched: Watched) -> bool:
