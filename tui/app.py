@@ -1,6 +1,7 @@
 """InftopApp: the screen's program; it brings source, store and pages together, and ends them in order."""
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -20,6 +21,7 @@ from tui.requests import (
     CompareRequested,
     EditRequested,
     EndpointRequested,
+    EvidenceRequested,
     ExportRequested,
     IncidentsRequested,
     RaceRequested,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from probes.config.load import Config
     from tui.add.flow import Added
     from tui.api_keys.screen import ApiKeysScreen
+    from tui.attention import Attention
     from tui.compare.screen import CompareScreen
     from tui.copying import Copyable
     from tui.endpoint.screen import EndpointScreen
@@ -93,6 +96,7 @@ class InftopApp(TerminalApp):
         self._ended = False
         self._follower: ConfigFollower | None = None
         self._changes = OptionChanges(options.choices, options.state_file)
+        self._attention: Attention | None = None
 
     def get_default_screen(self) -> Screen[None]:
         """The dashboard, which stays below every other screen."""
@@ -152,7 +156,18 @@ class InftopApp(TerminalApp):
                 if self._race_to_run is not None:
                     self.call_later(self.open_race, self._race_to_run.lanes, self._race_to_run)
                     self._race_to_run = None
+        if any(isinstance(message, Frame) for message in arrived):
+            self._attend(now)
         self._dashboard.draw()
+
+    def _attend(self, now: int) -> None:
+        """Have the terminal tell of incidents, where the options say so."""
+        from tui.attention import Attention
+
+        if self._attention is None:
+            self._attention = Attention(os.environ)
+        if (alerts := self._fleet.alerts) is not None:
+            self.tell_terminal(self._attention.sequences(alerts.incidents, self._options.alerts, now))
 
     # the configuration
 
@@ -174,7 +189,7 @@ class InftopApp(TerminalApp):
             return
         if self._options.endpoints:  # else the store says which there are
             self._deliver(Configured(tuple(map(EndpointFacts.of, found.endpoints))))
-        self._options = replace(self._options, prompts=lambda: race_prompts(found))
+        self._options = replace(self._options, prompts=lambda: race_prompts(found), alerts=found.alerts)
         if self._race is not None:
             self._race.set_prompts(self._options.prompts())
         before, choices = self._options.choices.fixed, replace(self._options.choices, fixed=found.screen)
@@ -455,6 +470,14 @@ class InftopApp(TerminalApp):
         exporting = export_and_notify(self, self._fleet.store_url, event.selection, event.at_ms)
         self.run_worker(exporting, group="export", exit_on_error=False)
 
+    @on(EvidenceRequested)
+    def _evidence_requested(self, event: EvidenceRequested) -> None:
+        from tui.exporting import pack_and_notify
+
+        if self._fleet.store_url is not None:
+            packing = pack_and_notify(self, self._fleet.store_url, event.incident, self._known())
+            self.run_worker(packing, group="export", exit_on_error=False)
+
     # commands and the end
 
     def leave(self, within_s: float) -> None:
@@ -477,4 +500,6 @@ class InftopApp(TerminalApp):
             await self._keep()
             await self._source.close()
         finally:
+            if self._attention is not None:
+                self.tell_terminal(self._attention.end())
             self.exit()

@@ -1,19 +1,28 @@
-"""Exporting: the samples behind what is shown as CSV, and a race as picture and text, in the working directory."""
+"""Exporting, into the working directory: the samples behind what is shown, a race, the evidence of an incident."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from textual.app import App
 
+import probes
+from probes.alerts.lead_time import providers_of
+from probes.config.presets import presets
 from probes.exports.export import export
 from probes.exports.selection import Selection
+from probes.feed.messages import EndpointFacts
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
 from tui.state.view import Dashboard
+
+if TYPE_CHECKING:
+    from probes.alerts.incident import Incident
 
 
 def save(folder: Path, started_at: int, picture: str, answers: Mapping[str, str], words: str) -> tuple[Path, Path]:
@@ -93,3 +102,39 @@ def free(path: Path) -> Path:
         found = path.with_stem(f"{path.stem}-{number}")
         number += 1
     return found
+
+
+async def pack_and_notify(app: App[Any], url: str, incident: "Incident", endpoints: Sequence[EndpointFacts]) -> None:
+    """Write the evidence of an incident into the working directory, in a thread; a notice says where, or why not.
+
+    ``endpoints`` are those that are watched: where their requests go is in it, their keys are kept out of it.
+    """
+    from probes.exports.incident.evidence import gather
+    from probes.exports.incident.pack import write_pack
+    from probes.exports.incident.redact import hider
+
+    hosts = {one.name: urlsplit(one.origin).hostname or one.origin for one in endpoints}
+
+    def pack() -> tuple[Path, int]:
+        path = free(Path().absolute() / f"inftop-incident-{incident.id[-8:].lower()}.zip")
+        known = presets()
+        pages = {page for one in providers_of(incident) if one in known and (page := known[one].status_page)}
+        evidence = gather(
+            url,
+            incident,
+            pages=pages,
+            hosts=hosts,
+            hide=hider(one.key for one in endpoints if one.key),
+            version=probes.__version__,
+            now=time.time_ns() // 1_000_000,
+        )
+        write_pack(evidence, path)
+        return path, len(evidence.samples)
+
+    try:
+        path, count = await asyncio.to_thread(pack)
+    except (StoreProblem, OSError) as error:
+        app.notify(f"No evidence was written: {error}", severity="error", markup=False)
+        return
+    words = f"{count:,} {'sample' if count == 1 else 'samples'}, no key and no prompt: {path}"
+    app.notify(words, title="Evidence of the incident", markup=False)

@@ -177,6 +177,7 @@ def _configured(read: Config, given: Given, config: Path | None) -> ScreenOption
         endpoints=[EndpointFacts.of(one) for one in read.endpoints],
         store_url=read.store_url or default_url(),
         prompts=lambda: race_prompts(read),
+        alerts=read.alerts,
         config=lambda: find_config(config),
         followed=(config,),
     )

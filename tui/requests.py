@@ -9,6 +9,7 @@ from probes.feed.messages import EndpointFacts
 from tui.time.period import Period
 
 if TYPE_CHECKING:  # the first picture exports nothing
+    from probes.alerts.incident import Incident
     from probes.exports.selection import Selection
 
 
@@ -60,9 +61,9 @@ class IncidentsRequested(Message):
 
 
 class EvidenceRequested(Message):
-    """What is known of an incident, by its id, is wanted in a file."""
+    """What is known of an incident is wanted in a file."""
 
-    def __init__(self, incident: str) -> None:
+    def __init__(self, incident: "Incident") -> None:
         super().__init__()
         self.incident = incident
 

@@ -29,6 +29,7 @@ STUCK_S: Final = 0.2
 RESTORE: Final = (
     "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l"  # no mouse
     "\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[?7h\x1b[<u"  # paste, focus, size, line wrap, keyboard
+    "\x1b[23;2t"  # the window's title
     "\x1b[?1049l\x1b[?25h"  # the screen that was there before, and its cursor
 )
 """The escape sequences that undo every mode that Textual's driver sets (xterm's ctlseqs)."""

@@ -45,6 +45,11 @@ class TerminalApp(OrderedKeysApp):
         """The accuracy of this machine, for the help."""
         return None
 
+    def tell_terminal(self, sequences: str) -> None:
+        """Write escape sequences that draw nothing, in turn with what is drawn."""
+        if sequences and not self.is_headless and self._driver is not None:
+            self._driver.write(sequences)
+
     def action_command_palette(self) -> None:
         """Every command of this screen."""
         from tui.keys.command_palette import SafeCommandPalette

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from probes.alerts.incident import Incident
 from probes.alerts.state import State
+from probes.alerts.words import cause_words
 from probes.feed.messages import AlertStatus
 from probes.text import line
-from tui.incidents.words import cause_words
 
 Shown = Literal["all", "open", "critical", "warning"]
 SHOWN: Final[tuple[Shown, ...]] = get_args(Shown)

@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 
 from probes.alerts.incident import Incident
+from probes.alerts.words import cause_words
 from probes.feed.messages import AlertStatus, EndpointFacts
 from probes.store.alerts.incidents import AlertStore
 from probes.store.problem import StoreProblem
@@ -22,7 +23,7 @@ from tui.incidents.silence import ALLOWED, silence_until
 from tui.incidents.table import IncidentTable
 from tui.incidents.time_line import incident_rows, title_row
 from tui.incidents.typed_line import TypedLine
-from tui.incidents.words import cause_words, counted, lasted, worst_members
+from tui.incidents.words import counted, lasted, worst_members
 from tui.requests import EndpointRequested, EvidenceRequested
 from tui.screens.keyed_screen import MarkedRow
 from tui.screens.period_screen import PeriodScreen
@@ -429,4 +430,4 @@ class IncidentsScreen(PeriodScreen):
     def action_pack(self) -> None:
         """Write the evidence of the marked incident into a file."""
         if self.incident is not None:
-            self.post_message(EvidenceRequested(self.incident.id))
+            self.post_message(EvidenceRequested(self.incident))

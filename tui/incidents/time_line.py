@@ -8,9 +8,10 @@ from rich.cells import cell_len, set_cell_size
 
 from probes.alerts.incident import Incident, IncidentEvent, Member
 from probes.alerts.state import Judgement, State
+from probes.alerts.words import advice, cause_words
 from probes.text import line
 from tui.incidents.table import ENDED
-from tui.incidents.words import cause_words, counted, lasted, past_worst, usual_words, worst_members
+from tui.incidents.words import counted, lasted, past_worst, usual_words, worst_members
 from tui.style.format import moment, span, stamp, until
 from tui.style.palette import JUDGED_LOOKS, LOOKS, Piece
 from tui.widgets.plate import Row
@@ -69,12 +70,14 @@ def title_row(incident: Incident, width: int, now: int) -> Row:
 
 
 def _facts(incident: Incident, judgements: tuple[Judgement, ...], width: int, now: int) -> list[Row]:
-    """Why this is the cause, how bad it was against what is usual, and what people did."""
+    """Why this is the cause, how bad it was against what is usual, what to do, and what people did."""
     rows: list[Row] = [((text, "label"),) for one in incident.evidence for text in wrap(line(one), width)]
     slowest = max((one for one in incident.members if one.ratio is not None), key=_ratio, default=None)
     if slowest is not None:
         worst = past_worst(judgements, slowest)
         rows += [((text, "figure"),) for text in wrap(usual_words(slowest, worst), width)]
+    if incident.is_open and (todo := advice(incident)):
+        rows += [((text, "hint"),) for text in wrap(todo, width)]
     if incident.acknowledged_at is not None:
         by = f" by {line(incident.acknowledged_by)}" if incident.acknowledged_by else ""
         rows.append(((f"acknowledged{by}, {stamp(incident.acknowledged_at, now)}", "speed"),))

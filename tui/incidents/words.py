@@ -1,20 +1,11 @@
-"""What stands on the page of an incident in words: its cause, how long it lasted, how bad it was; pure."""
+"""What stands on the page of an incident in words: how long it lasted, how bad it was against the usual; pure."""
 
 from datetime import UTC, datetime, tzinfo
 
-from probes.alerts.incident import Cause, Incident, Member
+from probes.alerts.incident import Incident, Member
 from probes.alerts.state import WORST_FIRST, Judgement, State
-from probes.text import line
 from tui.state.judged import UNITS, ratio
 from tui.style.format import number, span
-
-
-def cause_words(cause: Cause) -> str:
-    """Whose fault it is: ``my network``, ``provider groq``, ``model groq/llama``, or the endpoint's name alone."""
-    if cause.culprit == "network":
-        return "my network"
-    name = line(cause.name)
-    return name if cause.culprit == "endpoint" else f"{cause.culprit} {name}"
 
 
 def lasted(incident: Incident, now: int) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
+from probes.alerts.settings import DEFAULT_SETTINGS, AlertSettings
 from probes.config.file import ConfigFile, find_config
 from probes.config.screen import Detail, Groups, Option, Sort, View
 from probes.feed.messages import EndpointFacts
@@ -121,7 +122,7 @@ class ScreenOptions:
     effect, which is another once a user has one of his own. ``followed`` is the path that was named on the command
     line, or None, of a file that is followed while the screen runs; empty where none is.
     ``offers_more``: it is the shipped one, of which only what has a key is watched, and how to add more is said.
-    ``notices`` are said once.
+    ``notices`` are said once. ``alerts`` says whether bell, desktop and title tell of incidents.
     """
 
     view: ViewOptions = field(default_factory=ViewOptions)
@@ -138,6 +139,7 @@ class ScreenOptions:
     followed: tuple[Path | None] | tuple[()] = ()
     offers_more: bool = False
     notices: Sequence[str] = ()
+    alerts: AlertSettings = DEFAULT_SETTINGS
 
 
 def next_of(options: Sequence[T], current: T, step: int = 1) -> T:

@@ -1,6 +1,7 @@
 """The page of incidents, driven by keys: lists, filters, opens one, acknowledges, silences and notes in the store."""
 
 from contextlib import closing
+from zipfile import ZipFile
 
 import pytest
 from msgspec.structs import replace
@@ -46,6 +47,7 @@ async def test_enter_opens_one_then_its_endpoint_and_escape_leads_back(tmp_path)
     async with opened(tmp_path, size=(80, 24)) as page:
         await page.press("enter")
         assert "provider anthropic" not in page.text
+        await page.press("pagedown")
         assert "+10 m  − inception/mercury-coder is well again" in page.text
         await page.press("full_stop")
         assert "openrouter" in page.text
@@ -86,6 +88,15 @@ async def test_silence_and_note(tmp_path):
         assert stored(page, DOWN)[0].note == "on it"
         await page.press("N", *"no", "escape")
         assert stored(page, DOWN)[0].note == "on it"
+
+
+async def test_evidence_is_written_into_a_file(tmp_path, monkeypatch):
+    async with opened(tmp_path) as page:
+        monkeypatch.chdir(tmp_path)
+        await page.press("E")
+        with ZipFile(next(tmp_path.glob("inftop-incident-*.zip"))) as pack:
+            assert any(name.endswith(".md") for name in pack.namelist())
+        assert any("no key and no prompt" in one for one in page.shown.notices)
 
 
 async def test_filters_by_words_and_by_kind(tmp_path):
