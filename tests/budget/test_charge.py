@@ -35,6 +35,7 @@ PRICED = endpoint(max_output_tokens=200, price=Price(1.0, 10.0))
 SENT = prompt_tokens(PRICED)
 QUICK = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(1_000), ttft_ms=Constant(2))
 HASTY = Timeouts(connect=20, first_token=0.1, stall=0.2, total=20)
+PATIENT = Timeouts(connect=60, first_token=60, stall=60, total=60)
 
 
 def counted(**told: Any) -> int:
@@ -204,9 +205,9 @@ class Spending:
         return self.samples
 
 
-def twelve(url: str, **fields: Any) -> list[Endpoint]:
+def twelve(url: str, timeouts: Timeouts = HASTY) -> list[Endpoint]:
     return [
-        endpoint(name=f"sim/{number}", model=MODEL, base_url=url, max_output_tokens=256, timeouts=HASTY, **fields)
+        endpoint(name=f"sim/{number}", model=MODEL, base_url=url, max_output_tokens=256, timeouts=timeouts)
         for number in range(12)
     ]
 
@@ -236,7 +237,7 @@ async def test_a_cap_holds_though_nothing_is_counted(behaviour: Behaviour):
 
 async def test_probes_at_once_do_not_pass_a_cap_together():
     async with simulating(replace(QUICK, output_tokens=Constant(200))) as simulator:
-        spending = Spending(1000, twelve(simulator.url))
+        spending = Spending(1000, twelve(simulator.url, PATIENT))
         samples = await spending.together()
         assert len(simulator.records) == 3
     skipped = [one for one in samples if one.outcome is Outcome.SKIPPED]

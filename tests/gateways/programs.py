@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-START_S = 60.0
+START_S = 120.0
 """How long one may take to begin to listen on a busy machine: LiteLLM imports for twenty seconds."""
 
 POLL_S = 0.05
@@ -26,12 +26,6 @@ def installed(name: str) -> str:
     if (found := shutil.which(name, path=places)) is None:
         pytest.skip(f"{name} is not installed")
     return found
-
-
-def free_port() -> int:
-    """A port of the loopback that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 @contextmanager

@@ -11,7 +11,8 @@ from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
 from tests.gateways.probed import probed
-from tests.gateways.programs import free_port, litellm
+from tests.gateways.programs import litellm
+from tests.servers.ports import free_port
 
 SECRET = {"LITELLM_KEY": "sk-litellm-1234567890abcdef"}
 TOKENS = 40

@@ -13,8 +13,9 @@ from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
 from tests.end_to_end.test_refusals import REFUSALS, Refusal
-from tests.gateways.programs import free_port, litellm
+from tests.gateways.programs import litellm
 from tests.samples import endpoint
+from tests.servers.ports import free_port
 from tests.servers.raw_server import Client, Script, response, serving
 
 KEY = "sk-litellm-1234567890abcdef"

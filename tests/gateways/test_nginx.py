@@ -10,7 +10,8 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
 from tests.gateways.probed import probed
-from tests.gateways.programs import free_port, nginx
+from tests.gateways.programs import nginx
+from tests.servers.ports import free_port
 from tests.servers.raw_server import Client, serving
 
 SIM = Behaviour(output_tokens=Constant(48), ttft_ms=Constant(80.0), tokens_per_s=Constant(100.0))

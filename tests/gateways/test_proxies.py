@@ -1,19 +1,20 @@
 """squid, microsocks and mitmproxy on the way to the simulator, and nginx at a socket's file, as people configure it."""
 
 import asyncio
-import socket
 import ssl
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 import trustme
 
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
 from tests.gateways.probed import probed
-from tests.gateways.programs import free_port, installed, microsocks, mitmproxy, nginx, squid
+from tests.gateways.programs import installed, microsocks, mitmproxy, nginx, squid
+from tests.servers.ports import closed_port, free_port
 
 SIM = Behaviour(output_tokens=Constant(48), ttft_ms=Constant(80.0), tokens_per_s=Constant(100.0))
 QUIET = {f"{one}_PROXY": "" for one in ("HTTP", "HTTPS", "ALL", "NO")} | {
@@ -48,17 +49,17 @@ def endpoint(url: str, *options: str, name: str = "mine") -> str:
     return "\n".join([*said, f'base_url = "{url}"', 'connection = "cold"', *options, ""])
 
 
-def closed_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+@pytest.fixture
+def gone():
+    with closed_port() as port:
+        yield f"localhost:{port}/v1"
 
 
 def facts(one) -> tuple[str, bool]:
     return one["outcome"], one["proxy_ms"] is not None
 
 
-async def test_squid_tunnels_what_is_encrypted_and_forwards_what_is_not(tmp_path):
+async def test_squid_tunnels_what_is_encrypted_and_forwards_what_is_not(tmp_path, gone):
     port = free_port()
     async with (
         upstream(tmp_path) as secured,
@@ -67,8 +68,8 @@ async def test_squid_tunnels_what_is_encrypted_and_forwards_what_is_not(tmp_path
     ):
         by = f'proxy = "http://127.0.0.1:{port}"'
         text = endpoint(secured, by, 'ca = "ca.pem"', name="tls") + endpoint(plain, by, name="plain")
-        text += endpoint(f"https://localhost:{closed_port()}/v1", by, name="gone")
-        text += endpoint(f"http://localhost:{closed_port()}/v1", by, name="plain gone")
+        text += endpoint(f"https://{gone}", by, name="gone")
+        text += endpoint(f"http://{gone}", by, name="plain gone")
         async with upstream(tmp_path) as other:
             text += endpoint(other, 'proxy = "env"', 'ca = "ca.pem"', name="env")
             by_proxy = {**QUIET, "https_proxy": f"127.0.0.1:{port}"}
@@ -121,7 +122,7 @@ async def test_squid_wants_a_password_and_is_given_it_by_name(tmp_path):
     assert told["wrong"]["outcome_detail"] == "proxy: it does not take the user and password it was given (407)"
 
 
-async def test_microsocks_tunnels_by_name_and_wants_its_password(tmp_path):
+async def test_microsocks_tunnels_by_name_and_wants_its_password(tmp_path, gone):
     port, locked = free_port(), free_port()
     user, password = USER.split(":")
     (tmp_path / "locked").mkdir()
@@ -134,7 +135,7 @@ async def test_microsocks_tunnels_by_name_and_wants_its_password(tmp_path):
         ca = 'ca = "ca.pem"'
         text = endpoint(url, free, ca, name="free") + endpoint(url, shut, ca, name="without")
         text += endpoint(url, shut, 'proxy_key = "PROXY_USER"', ca, name="with")
-        text += endpoint(f"https://localhost:{closed_port()}/v1", free, name="gone")
+        text += endpoint(f"https://{gone}", free, name="gone")
         told = await probed(text, tmp_path, environment={**QUIET, "PROXY_USER": USER})
     by_name = {one["endpoint"]: one for one in told}
     assert facts(by_name["free"]) == facts(by_name["with"]) == ("ok", True)

@@ -8,8 +8,9 @@ import trustme
 from probes.simulator.server import Simulator
 from probes.tls.errors import HTTP2_ONLY, USE_HTTPS
 from tests.gateways.probed import probed
-from tests.gateways.programs import free_port, haproxy, nginx
+from tests.gateways.programs import haproxy, nginx
 from tests.gateways.test_proxies import QUIET, SIM, endpoint, up
+from tests.servers.ports import free_port
 
 
 @asynccontextmanager

@@ -413,9 +413,11 @@ async def test_a_defect_of_our_own_is_one_bad_sample():
     assert sample.outcome_detail == "inftop failed: ZeroDivisionError"
 
 
+@pytest.mark.slow
 async def test_after_any_failure_the_next_probe_is_sound():
     models = {MODEL: QUICK}
-    async with Simulator(models) as simulator, prober(simulator.url, timeouts=STALLED) as one:
+    patient = Timeouts(connect=20, first_token=20, stall=1.0, total=20)
+    async with Simulator(models) as simulator, prober(simulator.url, timeouts=patient) as one:
         for spoiler in [fault.CutOff(3), fault.Stall(3), fault.not_json(3), fault.Garbage(), fault.Gzip()]:
             models[MODEL] = spoilt(spoiler)
             await one.probe(None)

@@ -1,7 +1,6 @@
 """Server: llama.cpp's own, out of `xllamacpp`, in a process of its own so that its threads disturb no clock of ours."""
 
 import json
-import socket
 import subprocess
 import sys
 import tempfile
@@ -11,8 +10,10 @@ from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
+from tests.servers.ports import free_port
+
 ROOT = Path(__file__).parents[2]
-START_S = 60.0
+START_S = 120.0
 """How long loading may take on a busy machine."""
 
 POLL_S = 0.02
@@ -32,7 +33,7 @@ def serving(model: Path, *, until: int = READY, template: str = "", key: str = "
     replaces the model's chat template; with a ``key`` it answers nobody who does not say it. Raises RuntimeError
     with the server's log where it does not come up.
     """
-    port = _free_port()
+    port = free_port()
     options = {"model": str(model), "port": port, "template": template, "key": key}
     with tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(
@@ -50,11 +51,6 @@ def serving(model: Path, *, until: int = READY, template: str = "", key: str = "
         finally:
             process.kill()  # nothing of it is worth keeping, and a server that is still loading hears nothing else
             process.communicate()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 def _comes_up(process: subprocess.Popen, port: int, status: int) -> bool:

@@ -36,6 +36,7 @@ from probes.wire import load_dialect
 from probes.wire.dialect import WireRequest
 from tests.samples import endpoint
 from tests.servers.certificate import server_context
+from tests.servers.ports import closed_port
 from tests.servers.simulated import simulating
 from tests.sockets.pairs import on_linux, pair, plenty
 from tests.transport.test_http import serving
@@ -344,10 +345,7 @@ async def test_an_unknown_host_is_a_dns_failure():
 
 
 async def test_a_closed_port_is_a_connect_failure():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port = sock.getsockname()[1]
-    with pytest.raises(SetupError) as caught:
+    with closed_port() as port, pytest.raises(SetupError) as caught:
         await open_stream(Peer("127.0.0.1", port, None), plenty())
     assert caught.value.outcome is Outcome.CONNECT
     assert caught.value.detail == "Connection refused"

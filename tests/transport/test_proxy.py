@@ -31,6 +31,7 @@ from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
 from tests.samples import endpoint, sample
 from tests.servers.certificate import server_context
+from tests.servers.ports import closed_port
 from tests.servers.proxies import copy, proxying
 from tests.servers.simulated import MODEL, simulating
 
@@ -58,12 +59,6 @@ async def probed(url: str, route: Route, tls: ssl.SSLContext | None = None, time
     finally:
         one.close()
     return samples[-1]
-
-
-def closed_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 @pytest.mark.parametrize("kind", ["http", "socks5"])
@@ -215,13 +210,14 @@ async def test_a_proxys_own_answer_to_a_forwarded_request_is_told_from_the_serve
 
 
 async def test_a_proxy_that_is_not_there_is_told_as_the_proxys():
-    route = Route(f"http://127.0.0.1:{closed_port()}")
-    sample = await probed("https://api.example/v1", route, ssl.create_default_context())
+    with closed_port() as port:
+        route = Route(f"http://127.0.0.1:{port}")
+        sample = await probed("https://api.example/v1", route, ssl.create_default_context())
+        through = await probed("http://127.0.0.1:1/v1", Route(f"socks5://127.0.0.1:{port}"))
     assert (sample.outcome, sample.outcome_detail) == (Outcome.CONNECT, "proxy: Connection refused")
     unknown = await probed("http://api.example/v1", Route("http://no-such-proxy.invalid:3128"))
     assert unknown.outcome is Outcome.DNS
     assert (unknown.outcome_detail or "").startswith("proxy: no-such-proxy.invalid: ")
-    through = await probed("http://127.0.0.1:1/v1", Route(f"socks5://127.0.0.1:{closed_port()}"))
     assert (through.outcome, through.outcome_detail) == (Outcome.CONNECT, "proxy: Connection refused")
 
 
@@ -308,7 +304,8 @@ async def test_a_proxy_of_the_environment_that_is_ignored_is_named_where_a_conne
     assert sample.outcome is Outcome.DNS
     assert (sample.outcome_detail or "").endswith('; HTTPS_PROXY is set and ignored: proxy = "env" uses it')
     assert "ignored" not in ((await probed(url, Route("none"), trust)).outcome_detail or "")
-    refused = await probed(f"http://127.0.0.1:{closed_port()}/v1", Route())
+    with closed_port() as port:
+        refused = await probed(f"http://127.0.0.1:{port}/v1", Route())
     assert refused.outcome_detail == "Connection refused"
 
 

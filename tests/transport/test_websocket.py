@@ -111,15 +111,17 @@ async def test_a_refused_upgrade_is_an_http_answer():
 
 
 @pytest.mark.parametrize(
-    ("answer", "outcome", "words"),
+    ("answer", "limit", "outcome", "words"),
     [
-        (response(401), Outcome.AUTH, "HTTP 401"),
-        (b"SSH-2.0-OpenSSH_9.9\r\n\r\n", Outcome.CONNECT, "upgrade: "),
-        (b"", Outcome.TIMEOUT, "connect: the upgrade has not ended: nothing within 0.2 s"),
+        (response(401), 60, Outcome.AUTH, "HTTP 401"),
+        (b"SSH-2.0-OpenSSH_9.9\r\n\r\n", 60, Outcome.CONNECT, "upgrade: "),
+        (b"", 0.2, Outcome.TIMEOUT, "connect: the upgrade has not ended: nothing within 0.2 s"),
     ],
     ids=["refused", "no WebSocketConnection", "hangs"],
 )
-async def test_an_upgrade_that_fails_keeps_the_time_of_the_connection_before_it(answer, outcome, words, monkeypatch):
+async def test_an_upgrade_that_fails_keeps_the_time_of_the_connection_before_it(
+    answer, limit, outcome, words, monkeypatch
+):
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.example:3128")  # no proxy would help: the server was reached
 
     async def script(client: Client) -> None:
@@ -127,7 +129,7 @@ async def test_an_upgrade_that_fails_keeps_the_time_of_the_connection_before_it(
         await client.say(answer)
         await client.hold()
 
-    sample = await probed(script, "openai_responses_ws", timeouts=Timeouts(connect=0.2))
+    sample = await probed(script, "openai_responses_ws", timeouts=Timeouts(connect=limit))
     assert (sample.outcome, (sample.outcome_detail or "")[: len(words)]) == (outcome, words)
     assert "ignored" not in (sample.outcome_detail or "")
     assert sample.connect_ms is not None
