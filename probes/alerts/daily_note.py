@@ -1,0 +1,275 @@
+"""The daily note: what a person should know of the last 24 hours that was no reason to wake anybody; pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, time, timedelta, tzinfo
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from probes.alerts.incident import Incident
+from probes.alerts.message import Message
+from probes.alerts.state import Metric
+from probes.alerts.words import lasting_words, state_words, subject_words
+from probes.models.changes import ModelEvent
+from probes.stats.median_ratio import compare_medians
+from probes.stats.quantiles import median
+from probes.stats.sketch import Sketch
+from probes.text import line
+
+SHIFT: Final = 1.15
+"""A median that is so many times the usual, or less than one over it, is worth a line."""
+
+LEAST_VALUES: Final = 20
+"""With fewer values on either side nothing is said of a median."""
+
+LATEST: Final = time(21)
+"""No note is made later in the evening, unless it is to be: then within an hour."""
+
+DEAREST: Final = 1.25
+"""A day that costs so many times the usual is worth a word."""
+
+UNTRUSTED: Final = 0.02
+"""A share of untrusted samples from which on the machine is to be looked at."""
+
+MOST_LINES: Final = 12
+"""Lines of each part of the text at most; the rest is counted."""
+
+_METRICS: Final[dict[Metric, tuple[str, str]]] = {"ttft_ms": ("TTFT", "ms"), "tokens_per_s": ("tokens/s", "tokens/s")}
+
+
+class LaneDay(NamedTuple):
+    """One metric of an endpoint's lane: the last 24 hours, and the same hours of the 4 weeks before."""
+
+    endpoint: str
+    lane: str
+    metric: Metric
+    day: Sketch
+    before: Sketch
+
+
+class DayTotals(NamedTuple):
+    """What one day came to, over all endpoints."""
+
+    samples: int = 0
+    failed: int = 0
+    untrusted: int = 0
+    cost_usd: float = 0.0
+
+
+class Shift(Struct, frozen=True, kw_only=True):
+    """A median of the day against that of the same hours of 4 weeks: ``ratio``, and where the true one lies (95 %)."""
+
+    endpoint: str
+    lane: str
+    metric: Metric
+    median: float
+    before: float
+    ratio: float
+    low: float
+    high: float
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it is slower than it was."""
+        return (self.ratio > 1) == (self.metric == "ttft_ms")
+
+
+class NotedIncident(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An incident of the day; ``lasted_ms`` up to the note where it is open still."""
+
+    id: str
+    about: str
+    worst: str
+    lasted_ms: int
+    open: bool = False
+
+
+class DailyNote(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The note on the 24 hours from ``since`` to ``at`` (ms since the epoch); costs in USD.
+
+    ``usual_cost_usd`` is the median of the days of the 4 weeks before, None where there is none. ``models`` are changes
+    of what providers serve, ``held_back`` the titles of messages that were not sent when they were due.
+    """
+
+    since: int
+    at: int
+    samples: int
+    failed: int
+    untrusted: int
+    cost_usd: float
+    usual_cost_usd: float | None = None
+    shifts: tuple[Shift, ...] = ()
+    models: tuple[str, ...] = ()
+    incidents: tuple[NotedIncident, ...] = ()
+    held_back: tuple[str, ...] = ()
+
+
+def daily_note(
+    since: int,
+    at: int,
+    lanes: Iterable[LaneDay],
+    today: DayTotals,
+    days_before: Sequence[DayTotals],
+    *,
+    events: Iterable[ModelEvent] = (),
+    incidents: Iterable[Incident] = (),
+    held_back: Iterable[str] = (),
+    page_at: Mapping[tuple[str, str, Metric], float] = {},
+) -> DailyNote:
+    """The note on a day. ``page_at`` is by endpoint, lane and metric from which ratio on somebody is told at once."""
+    noted = [_noted(one, at) for one in incidents if one.resolved_at is None or one.resolved_at >= since]
+    shifts = [one for one in (_shift(lane) for lane in lanes) if one is not None and _is_quiet(one, page_at)]
+    shifts.sort(key=lambda one: (not one.is_worse, -max(one.ratio, 1 / one.ratio)))
+    return DailyNote(
+        since=since,
+        at=at,
+        samples=today.samples,
+        failed=today.failed,
+        untrusted=today.untrusted,
+        cost_usd=round(today.cost_usd, 6),
+        usual_cost_usd=median([one.cost_usd for one in days_before if one.samples]),
+        shifts=tuple(shifts),
+        models=tuple(dict.fromkeys(words for one in events if (words := _model_words(one)))),
+        incidents=tuple(noted),
+        held_back=tuple(held_back),
+    )
+
+
+def _shift(lane: LaneDay) -> Shift | None:
+    """The shift of a median; None where it is small, or not shown by the interval, or too little is known."""
+    if min(lane.day.count, lane.before.count) < LEAST_VALUES:
+        return None
+    found = compare_medians(lane.day, lane.before)
+    if found is None or found.low is None or found.high is None or not found.shown:
+        return None
+    if max(found.ratio, 1 / found.ratio) <= SHIFT:
+        return None
+    return Shift(
+        endpoint=lane.endpoint,
+        lane=lane.lane,
+        metric=lane.metric,
+        median=found.median,
+        before=found.before,
+        ratio=found.ratio,
+        low=found.low,
+        high=found.high,
+    )
+
+
+def _is_quiet(shift: Shift, page_at: Mapping[tuple[str, str, Metric], float]) -> bool:
+    """Whether nobody was told of it at once: it is better than it was, or not bad enough."""
+    slowness = shift.ratio if shift.metric == "ttft_ms" else 1 / shift.ratio
+    return slowness < page_at.get((shift.endpoint, shift.lane, shift.metric), float("inf"))
+
+
+def _noted(incident: Incident, at: int) -> NotedIncident:
+    return NotedIncident(
+        id=incident.id,
+        about=subject_words(incident),
+        worst=state_words(incident.worst),
+        lasted_ms=(incident.resolved_at or at) - incident.first_failure_at,
+        open=incident.is_open,
+    )
+
+
+def _model_words(event: ModelEvent) -> str:
+    """A change of what a provider serves, in words; of prices and the like with what it was."""
+    name = f"{line(event.provider, 40)}: {line(event.model, 80)}"
+    match event.what:
+        case "appeared":
+            return f"{name} is new"
+        case "vanished":
+            return f"{name} is not listed any more"
+        case _:
+            return f"{name}: {event.what} {line(event.before or '–', 40)} → {line(event.after or '–', 40)}"
+
+
+def note_text(note: DailyNote, zone: tzinfo | None = None) -> str:
+    """The note as plain lines, instants in ``zone`` (None: this machine's)."""
+    begin, end = (datetime.fromtimestamp(at / 1000, UTC).astimezone(zone) for at in (note.since, note.at))
+    usual = note.usual_cost_usd
+    ratio = note.cost_usd / usual if usual else None
+    against = f", usually {_usd(usual)}" if usual is not None else ""
+    dear = f" ({ratio:.1f} times as much)" if ratio is not None and not 1 / DEAREST < ratio < DEAREST else ""
+    failed = f", {note.failed:,} failed" if note.failed else ""
+    span = f"{begin:%d %b %H:%M} – {end:%d %b %H:%M}"
+    lines = [f"{span}: {note.samples:,} samples{failed}, {_usd(note.cost_usd)}{against}{dear}."]
+    if note.samples and note.untrusted / note.samples >= UNTRUSTED:
+        share = 100 * note.untrusted / note.samples
+        lines.append(f"{share:.0f} % of the samples are not trusted: this machine was too busy to time them.")
+    lines += _part("Incidents", [_incident_words(one) for one in note.incidents], "none")
+    worse = [shift_words(one) for one in note.shifts if one.is_worse]
+    better = [shift_words(one) for one in note.shifts if not one.is_worse]
+    lines += _part("Slower than in the same hours of 4 weeks, and nobody was told", worse)
+    lines += _part("Faster than in the same hours of 4 weeks", better)
+    lines += _part("Models", list(note.models))
+    lines += _part("Held back", list(note.held_back))
+    return "\n".join(lines)
+
+
+def note_title(note: DailyNote, zone: tzinfo | None = None) -> str:
+    """The note in one line: ``inftop, 22 Nov: 1 incident, 2 slower, $0.31``."""
+    day = datetime.fromtimestamp(note.at / 1000, UTC).astimezone(zone)
+    worse = sum(one.is_worse for one in note.shifts)
+    count = len(note.incidents)
+    parts = [f"{count or 'no'} incident{'' if count == 1 else 's'}", *([f"{worse} slower"] if worse else [])]
+    return f"inftop, {day:%d %b}: {', '.join([*parts, _usd(note.cost_usd)])}"
+
+
+def note_message(note: DailyNote, zone: tzinfo | None = None) -> Message:
+    """The note as a message; one day's is the same message, whoever makes it."""
+    day = datetime.fromtimestamp(note.at / 1000, UTC).astimezone(zone)
+    return Message(
+        kind="note",
+        severity="info",
+        at=note.at,
+        idempotency_key=f"note-{day:%Y-%m-%d}",
+        title=note_title(note, zone),
+        body=note_text(note, zone),
+        incidents=tuple(one.id for one in note.incidents),
+    )
+
+
+def note_due(note_at: time | None, now: int, zone: tzinfo | None = None) -> str | None:
+    """The day (``2026-11-22``) whose note is to be made now (ms since the epoch), if it has not been; None: none is.
+
+    From ``note_at`` on, in ``zone`` (None: this machine's), until `LATEST`: who starts inftop in the afternoon has a
+    note still, and nobody is told at night.
+    """
+    if note_at is None:
+        return None
+    clock = datetime.fromtimestamp(now / 1000, UTC).astimezone(zone)
+    begin = clock.replace(hour=note_at.hour, minute=note_at.minute, second=0, microsecond=0)
+    latest = clock.replace(hour=LATEST.hour, minute=0, second=0, microsecond=0)
+    if note_at < time(6):
+        latest = begin  # a person who has it made at night has it then, or not
+    end = max(latest, begin + timedelta(hours=1))
+    return f"{clock:%Y-%m-%d}" if begin <= clock < end else None
+
+
+def shift_words(shift: Shift) -> str:
+    """``groq: TTFT 1.24 times the usual (1.18–1.31), 512 ms against 413 ms``."""
+    name, unit = _METRICS[shift.metric]
+    lane = " (cold)" if shift.lane == "cold" else ""
+    much = f"{shift.ratio:.2f} times the usual ({shift.low:.2f}–{shift.high:.2f})"
+    values = f"{shift.median:,.0f} {unit} against {shift.before:,.0f} {unit}"
+    return f"{line(shift.endpoint, 60)}{lane}: {name} {much}, {values}"
+
+
+def _incident_words(incident: NotedIncident) -> str:
+    lasting = lasting_words(incident.lasted_ms)
+    if incident.open:
+        return f"{incident.about} is {incident.worst} for {lasting} now"
+    return f"{incident.about} was {incident.worst} for {lasting}"
+
+
+def _part(title: str, found: Sequence[str], none: str = "") -> list[str]:
+    """A part of the text: its lines below its title; without any one line, or nothing."""
+    if not found:
+        return [f"{title}: {none}."] if none else []
+    more = len(found) - MOST_LINES
+    return [f"{title}:", *(f"- {one}" for one in found[:MOST_LINES]), *([f"- and {more} more"] if more > 0 else [])]
+
+
+def _usd(value: float) -> str:
+    return f"${value:.2f}" if value >= 0.1 or not value else f"${value:.4f}"

@@ -1,0 +1,98 @@
+"""Reads from a store what the daily note is made of."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import Final
+
+from probes.alerts.daily_note import DailyNote, DayTotals, LaneDay, daily_note
+from probes.alerts.state import Metric
+from probes.stats.rollup import LENGTH_MS, bucket_of
+from probes.stats.sketch import Sketch
+from probes.stats.time_range import BucketRange
+from probes.store.alerts.baselines import read_baselines
+from probes.store.alerts.incidents import read_incidents
+from probes.store.alerts.outbox import read_held_back
+from probes.store.models import read_events
+from probes.store.read.reader import StoreReader
+from probes.store.read.rollup_queries import sketches, slices
+from probes.store.vantage import is_asked_for
+
+DAY_MS: Final = LENGTH_MS["day"]
+WEEKS: Final = 4
+METRICS: Final[tuple[Metric, ...]] = ("ttft_ms", "tokens_per_s")
+
+
+def read_daily_note(url: str, at: int, *, margin: float = 1.0) -> DailyNote:
+    """The note on the last 24 full hours before ``at`` (ms since the epoch), over all vantages that are watched.
+
+    From ``margin`` times its threshold on an endpoint's slowness is told at once. May wait: call it in a thread.
+    Raises StoreProblem.
+    """
+    until = bucket_of("hour", at)
+    since = until - DAY_MS
+    with closing(StoreReader(url)) as reader:
+        names = {number: key[1] for number, key in reader.endpoints().items() if is_asked_for(key[0], None)}
+        days = _totals(reader, names, since, until)
+        baselines = read_baselines(reader)
+        page_at: dict[tuple[str, str, Metric], float] = {
+            (name, lane, metric): margin * one.threshold
+            for (_, name, lane, metric), one in baselines.items()
+            if not one.is_learning
+        }
+        held = {one.message.title: None for one in read_held_back(reader, at) if one.message.at >= since}
+        return daily_note(
+            since,
+            until,
+            _lanes(reader, names, since, until),
+            days[0],
+            days[1:],
+            events=[one for one in read_events(url, since) if one.at < until],
+            incidents=read_incidents(reader, since, until),
+            held_back=held,
+            page_at=page_at,
+        )
+
+
+def _totals(reader: StoreReader, names: Mapping[int, str], since: int, until: int) -> list[DayTotals]:
+    """What each of 29 days came to, the one that was asked for first."""
+    count = 7 * WEEKS
+    days = [DayTotals() for _ in range(count + 1)]
+    begin = since - count * DAY_MS
+    if names:
+        for one in slices(reader, names, BucketRange("hour", begin, until), begin, DAY_MS):
+            held, sums = days[count - one.place], one.sums
+            days[count - one.place] = DayTotals(
+                held.samples + sums.samples - sums.never_sent,
+                held.failed + sums.failed,
+                held.untrusted + sums.untrusted,
+                held.cost_usd + sums.cost_usd,
+            )
+    return days
+
+
+def _lanes(reader: StoreReader, names: Mapping[int, str], since: int, until: int) -> Iterator[LaneDay]:
+    """Every lane's distributions: of the day, and of the same hours of the weeks before."""
+    if not names:
+        return
+    week = 7 * DAY_MS
+    before = [BucketRange("hour", since - week * number, until - week * number) for number in range(1, WEEKS + 1)]
+    now, then = (
+        _by_lane(sketches(reader, names, ranges, METRICS), names)
+        for ranges in ([BucketRange("hour", since, until)], before)
+    )
+    for (name, lane), held in sorted(now.items()):
+        for metric in METRICS:
+            if metric in held and metric in then.get((name, lane), {}):
+                yield LaneDay(name, lane, metric, held[metric], then[name, lane][metric])
+
+
+def _by_lane(
+    found: Mapping[tuple[int, str], Mapping[str, Sketch]], names: Mapping[int, str]
+) -> dict[tuple[str, str], dict[str, Sketch]]:
+    """Sketches by the endpoint's name and lane: one has several rows where its model was changed, or at many places."""
+    together: dict[tuple[str, str], dict[str, Sketch]] = {}
+    for (number, lane), held in found.items():
+        own = together.setdefault((names[number], lane), {})
+        for metric, sketch in held.items():
+            own[metric] = own.get(metric, Sketch()) + sketch
+    return together
