@@ -11,7 +11,7 @@ from probes.alerts.message import Message
 from probes.alerts.settings import Channel
 from probes.keys.secret import Secret
 from probes.notify.address import NoAddress, find_secret
-from probes.notify.command import run_program
+from probes.notify.command import clean_environment, wait_for
 from probes.notify.result import DELIVERED, DeliveryResult, failed
 
 LIMIT_S: Final = 40.0
@@ -22,6 +22,9 @@ BODY_LIMIT: Final = 8_000
 
 _ARGUMENTS: Final = (sys.executable, "-P", "-m", "probes.notify.apprise_child")
 """``-P``: a file called apprise.py in the current folder is not what is meant."""
+
+_OWN: Final = ("PYTHONPATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+"""What Python and its requests need besides: where modules and authorities are."""
 
 _MENTION: Final = re.compile(r"[@#](?=\w)|<(?=[!@#&/A-Za-z])")
 _NOTHING: Final = "\u200b"
@@ -44,9 +47,9 @@ async def send(channel: Channel, message: Message) -> DeliveryResult:
         address = await find_secret(name)
     except NoAddress as error:
         return failed(str(error))
-    more = {one: os.environ[one] for one in ("PYTHONPATH", "SSL_CERT_FILE", "SSL_CERT_DIR") if one in os.environ}
+    environment = clean_environment() | {one: os.environ[one] for one in _OWN if one in os.environ}
     run = await asyncio.to_thread(
-        run_program, _ARGUMENTS, given(address, message), None, LIMIT_S, reads_output=True, more=more
+        wait_for, _ARGUMENTS, given(address, message), None, LIMIT_S, environment=environment, reads_output=True
     )
     word = run.output.decode("ascii", "replace")
     if word == "sent":

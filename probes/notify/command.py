@@ -8,9 +8,10 @@ import contextlib
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from probes import typed_json
 from probes.alerts.message import Message
@@ -52,25 +53,35 @@ class ProgramRun:
         self.started = started
 
 
-def run_program(
+def run_program(arguments: Sequence[str], given: bytes, folder: Path | None, limit_s: float) -> ProgramRun:
+    """Run a program in a group of its own and a clean environment, and wait for its end; call it in a thread.
+
+    Its input is a file without a name: also where inftop is killed meanwhile it reads all or nothing.
+    After ``limit_s`` seconds it is killed with all that it started. What it says is dropped.
+    """
+    with tempfile.TemporaryFile() as file:
+        file.write(given)
+        file.seek(0)
+        return wait_for(arguments, file, folder, limit_s, environment=clean_environment())
+
+
+def wait_for(
     arguments: Sequence[str],
-    given: bytes,
+    given: bytes | IO[bytes],
     folder: Path | None,
     limit_s: float,
     *,
+    environment: Mapping[str, str],
     reads_output: bool = False,
-    more: Mapping[str, str] | None = None,
 ) -> ProgramRun:
-    """Run a program in a group of its own and a clean environment, with ``more`` in it; wait for its end in a thread.
-
-    After ``limit_s`` seconds it is killed with all that it started. What it says on standard error is dropped.
-    """
+    """Run a program whose input is a file, or bytes over a pipe, which are stored nowhere; else as `run_program`."""
+    piped = given if isinstance(given, bytes) else None
     try:
         process = subprocess.Popen(  # noqa: S603  # an argument list of the user's own configuration, or our own
             list(arguments),
             cwd=folder,
-            env={**clean_environment(), **(more or {})},
-            stdin=subprocess.PIPE,
+            env=environment,
+            stdin=subprocess.PIPE if isinstance(given, bytes) else given,
             stdout=subprocess.PIPE if reads_output else subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -79,7 +90,7 @@ def run_program(
         why = getattr(error, "strerror", None) or type(error).__name__
         return ProgramRun(problem=f"{line(arguments[0], 60)} cannot be started: {why}", started=False)
     try:
-        output, _ = process.communicate(given, timeout=limit_s)
+        output, _ = process.communicate(piped, timeout=limit_s)
     except subprocess.TimeoutExpired:
         _end(process)
         return ProgramRun(problem=f"the command did not end within {limit_s:g} s")

@@ -43,7 +43,10 @@ class Sink:
 
     async def serve(self, client: Client) -> None:
         """Take a request, keep it, and answer as is said just now."""
-        target = (await client.reader.readline()).decode().split(" ")[1]
+        line = await client.reader.readline()
+        if not line:  # whoever asked was killed
+            return
+        target = line.decode().split(" ")[1]
         headers = await client.request_headers()
         body = await client.reader.readexactly(int(headers.get("content-length", 0)))
         self.told.append(Told(target, headers, body))
