@@ -144,6 +144,7 @@ class Notifier:
         """Begin the attempts that are due; the seconds until the next ones are."""
         now = self._now()
         try:
+            await self._ask(self._outbox.digest, now)
             waiting = await self._ask(self._outbox.waiting, now)
             await self._repeat(now)
         except StoreProblem as problem:
