@@ -86,8 +86,8 @@ class Attention:
             return ""
         begun = [one for one in incidents if one.is_open and _is_news(one, known.get(one.id), now)]
         ended = [one for one in incidents if not one.is_open and (was := known.get(one.id)) is not None and was.is_open]
-        words = [message_of("open", one, (), now).title for one in begun]
-        words += [message_of("resolve", one, (), now).title for one in ended if _is_told(one, now)]
+        words = [message_of("open", one, now).title for one in begun]
+        words += [message_of("resolve", one, now).title for one in ended if _is_told(one, now)]
         bell = BELL if begun and settings.bell else ""
         if not words or not settings.desktop:
             return bell

@@ -33,7 +33,8 @@ class Member(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An endpoint's lane at a vantage in an incident, with the worst that was judged of it.
 
     It joined at ``since`` and was well again at ``until`` (ms since the epoch; None: it is not). ``lost`` counts its
-    probes that failed meanwhile. ``ratio`` is how many times slower than usual it was at worst, in ``metric``.
+    probes that failed meanwhile. ``ratio`` is how many times slower than usual it was at worst, in ``metric``;
+    ``past_ratio`` is what its last 28 days passed at most once.
     """
 
     vantage: str
@@ -50,6 +51,7 @@ class Member(Struct, frozen=True, kw_only=True, omit_defaults=True):
     value: float | None = None
     usual: float | None = None
     ratio: float | None = None
+    past_ratio: float | None = None
     outcome: str | None = None
     detail: str | None = None
     samples: tuple[str, ...] = ()
@@ -67,10 +69,10 @@ class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One incident, as it is now; instants are milliseconds since the epoch.
 
     ``state`` is the worst that a member is in now, ``worst`` the worst that one ever was in. ``first_failure_at`` is
-    when the first sample began that speaks for it, ``opened_at`` when it was known. ``evidence`` says in words why this
-    is the cause. ``key`` is equal for incidents of one cause and kind of trouble, for services that deduplicate.
-    ``told`` are the last messages made of it, the newest last. ``acknowledged_at`` and ``silenced_until`` are a
-    person's doing.
+    when the first sample began that speaks for it, ``opened_at`` when it was known. ``resolved_why`` says why it ended
+    where that is not just that its last members recovered. ``evidence`` says in words why this is the cause. ``key``
+    is equal for incidents of one cause and kind of trouble, for services that deduplicate. ``told`` are the last
+    messages made of it, the newest last. ``acknowledged_at`` and ``silenced_until`` are a person's doing.
     """
 
     id: str
@@ -83,6 +85,7 @@ class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
     opened_at: int
     last_seen_at: int
     resolved_at: int | None = None
+    resolved_why: str | None = None
     reopened: int = 0
     members: tuple[Member, ...] = ()
     evidence: tuple[str, ...] = ()

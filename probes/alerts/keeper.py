@@ -27,7 +27,7 @@ from probes.alerts.quorum import agreed, worse
 from probes.alerts.record import HOUR_MS, IncidentRecord, MemberKey, severity_of
 from probes.alerts.settings import AlertSettings
 from probes.alerts.state import Judgement, State
-from probes.alerts.words import cause_words, clock_words, lasting_words
+from probes.alerts.words import cause_words, clock_words
 from probes.diagnosis.attribution import Attribution
 
 SEEN_MS: Final = 60_000
@@ -40,9 +40,6 @@ SILENCE_MS: Final = 60_000
 """For so many ms after the first lane has no data others are waited for: if most have none, the fault is ours."""
 
 _NEVER: Final = 1 << 62
-
-OFF_MS: Final = 120_000
-"""An open incident that was last watched so many ms ago was left alone meanwhile."""
 
 
 class Keeper:
@@ -230,16 +227,12 @@ class Keeper:
         elif judgement is None or not self._current({key: judgement}) or self._is_own_silence(judgement):
             return
         elif judgement.state not in CONDITIONS:
-            record.leave(key, judgement.since, self._recovery(record, now), now)
+            why, unseen = "is well again", record.unseen_since
+            if unseen is not None:
+                why += f", found at {clock_words(now)}: nobody watched it from {clock_words(unseen)} on"
+            record.leave(key, judgement.since, why, now, recovered=unseen is None)
         elif not in_trouble:
             record.leave(key, now, "is in trouble at too few vantages now", now)
-
-    def _recovery(self, record: IncidentRecord, now: int) -> str:
-        """How a member came to be well, in words; nobody saw it where inftop was off meanwhile."""
-        seen = record.incident.last_seen_at
-        if record.resumed is not None and record.resumed - seen > OFF_MS:
-            return f"is well again, found at {clock_words(now)}: nobody watched it from {clock_words(seen)} on"
-        return "is well again"
 
     # many incidents
 
@@ -344,12 +337,8 @@ class Keeper:
     def _end(self, now: int) -> None:
         """Resolve the incidents whose members are all well."""
         for record in self._open():
-            if record.unwell():
-                continue
-            began = record.incident.first_failure_at
-            until = max((one.until or now for one in record.members.values()), default=now)
-            why = record.last_word("left")
-            record.resolve(now, f"over after {lasting_words(until - began)}" + (f": {why}" if why else ""))
+            if not record.unwell():
+                record.resolve(now)
 
     def _changes(self, now: int) -> tuple[Change, ...]:
         """What is to be stored, and what was resolved long ago forgotten."""
@@ -358,7 +347,7 @@ class Keeper:
         found = []
         for record in list(self._records.values()):
             incident = record.incident
-            is_watched = record.resumed is None and any(one.vantage in watched_now for one in record.unwell())
+            is_watched = record.is_confirmed and any(one.vantage in watched_now for one in record.unwell())
             if is_watched and incident.is_open and now - incident.last_seen_at >= SEEN_MS:
                 record.seen(now)
             change = record.settle(now, wait)

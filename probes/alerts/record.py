@@ -17,8 +17,9 @@ from probes.alerts.cause import (
 from probes.alerts.incident import Cause, Change, Due, Happening, Incident, IncidentEvent, Member, Told
 from probes.alerts.quorum import worse
 from probes.alerts.state import SEVERITIES, SEVERITY, Judgement, Severity, State
-from probes.alerts.words import cause_words, member_words
+from probes.alerts.words import NAME, cause_words, lasting_words, member_words
 from probes.endpoint import Lane
+from probes.text import line
 
 MemberKey = tuple[str, str, Lane]
 """A member's vantage, endpoint and lane."""
@@ -26,6 +27,9 @@ MemberKey = tuple[str, str, Lane]
 HOUR_MS: Final = 3_600_000
 PER_HOUR: Final = 2
 """Messages of one incident in any hour at most, however often it comes back; that it got worse comes besides."""
+
+OFF_MS: Final = 120_000
+"""An open incident that was last watched so many ms before it was taken over was left alone meanwhile."""
 
 KEPT_TOLD: Final = 6
 KEPT_SAMPLES: Final = 20
@@ -44,11 +48,12 @@ class IncidentRecord:
 
     def __init__(self, incident: Incident, resumed: int | None = None) -> None:
         self.incident = incident
-        self.resumed = resumed
+        self._resumed = resumed
         self._members = {(one.vantage, one.endpoint, one.lane): one for one in incident.members}
         self._events: list[IncidentEvent] = []
         self._stored = incident
         self._most = len(self.unwell())
+        self._unrecovered: str | None = None
 
     @property
     def condition(self) -> Condition:
@@ -59,6 +64,17 @@ class IncidentRecord:
     def members(self) -> Mapping[MemberKey, Member]:
         """Its members, those that are well again among them."""
         return self._members
+
+    @property
+    def unseen_since(self) -> int | None:
+        """From when on nobody watched it, where it was taken over and nothing was heard of its members since."""
+        seen = self.incident.last_seen_at
+        return seen if self._resumed is not None and self._resumed - seen > OFF_MS else None
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether a member was judged to be in trouble since it was taken over."""
+        return self._resumed is None
 
     def unwell(self) -> list[Member]:
         """The members that are not well."""
@@ -71,10 +87,6 @@ class IncidentRecord:
     def faults(self) -> set[str]:
         """What the failures of its members were."""
         return {fault_of(one.outcome) for one in self._members.values()}
-
-    def last_word(self, what: Happening) -> str | None:
-        """The text of the last thing of that kind that happened since the last change."""
-        return next((one.text for one in reversed(self._events) if one.what == what), None)
 
     def say(self, at: int, what: Happening, text: str, member: MemberKey | None = None) -> None:
         """Note that something happened."""
@@ -89,7 +101,7 @@ class IncidentRecord:
         before = self._members.get(key)
         after = _member(judgement, endpoint, before)
         self._members[key] = after
-        self.resumed = None
+        self._resumed = None
         if opening:
             return
         if before is None or before.until is not None:
@@ -103,11 +115,13 @@ class IncidentRecord:
         if one is not None and one.until is None:
             self._members[key] = replace(one, lost=one.lost + 1)
 
-    def leave(self, key: MemberKey, at: int, why: str, now: int) -> None:
+    def leave(self, key: MemberKey, at: int, why: str, now: int, *, recovered: bool = False) -> None:
         """Have a member be well again, or watched no more."""
         one = self._members[key]
         self._members[key] = replace(one, state=State.OK, until=max(one.since, min(at, now)))
-        self.say(now, "left", f"{one.endpoint} {why}", key)
+        text = f"{line(one.endpoint, NAME)} {why}"
+        self._unrecovered = None if recovered else text
+        self.say(now, "left", text, key)
 
     def widen(self, watched: Mapping[str, WatchedEndpoint], attributions: Attributions, now: int) -> None:
         """Find the cause of what is unwell now; it never becomes narrower."""
@@ -134,14 +148,17 @@ class IncidentRecord:
         self.incident = replace(self.incident, **columns)
         self._stored = replace(self._stored, **columns)
 
-    def resolve(self, now: int, text: str) -> None:
-        """End it."""
-        self.incident = replace(self.incident, resolved_at=now)
-        self.say(now, "resolved", text)
+    def resolve(self, now: int) -> None:
+        """End it: all its members have left."""
+        until = max((one.until or now for one in self._members.values()), default=now)
+        why = self._unrecovered
+        self.incident = replace(self.incident, resolved_at=now, resolved_why=why)
+        over = f"over after {lasting_words(until - self.incident.first_failure_at)}"
+        self.say(now, "resolved", f"{over}: {why}" if why else over)
 
     def reopen(self, now: int, text: str) -> None:
         """Have it go on instead of a new one."""
-        self.incident = replace(self.incident, resolved_at=None, reopened=self.incident.reopened + 1)
+        self.incident = replace(self.incident, resolved_at=None, resolved_why=None, reopened=self.incident.reopened + 1)
         self.say(now, "reopened", text)
 
     def seen(self, now: int) -> None:
@@ -214,6 +231,7 @@ def _member(judgement: Judgement, endpoint: WatchedEndpoint, before: Member | No
         value=measured.value,
         usual=measured.usual,
         ratio=measured.ratio,
+        past_ratio=judgement.worst if isinstance(measured, Judgement) else measured.past_ratio,
         outcome=judgement.outcome or (before.outcome if before is not None else None),
         detail=judgement.detail or (before.detail if before is not None else None),
         samples=tuple(dict.fromkeys(known))[-KEPT_SAMPLES:],

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Final
 
-from probes.alerts.incident import Cause, Due, Incident, IncidentEvent, Member
+from probes.alerts.incident import Cause, Due, Incident, Member
 from probes.alerts.message import Message
 from probes.alerts.state import State
 from probes.outcome import Outcome
@@ -96,15 +96,15 @@ def member_words(member: Member) -> str:
 
 
 def slowness_words(member: Member) -> str | None:
-    """How slow against what: "1.9 times the usual TTFT: 812 ms, usually 420 ms"; None where it is not slow."""
+    """How slow against what: "1.9 times the usual TTFT: 812 ms, usually 420 ms …"; None where it is not slow."""
     if member.ratio is None or member.metric is None:
         return None
     name = _METRICS[member.metric]
     said = f"{member.ratio:.1f} times {'the usual' if member.metric == 'ttft_ms' else 'as slow as usual in'} {name}"
-    if member.value is None or member.usual is None:
-        return said
-    unit = " ms" if member.metric == "ttft_ms" else "/s"
-    return f"{said}: {member.value:.0f}{unit}, usually {member.usual:.0f}{unit}"
+    if member.value is not None and member.usual is not None:
+        unit = " ms" if member.metric == "ttft_ms" else "/s"
+        said += f": {member.value:.0f}{unit}, usually {member.usual:.0f}{unit} at this hour of the week"
+    return said if member.past_ratio is None else f"{said}; its own worst of 28 days was {member.past_ratio:.1f} times"
 
 
 def lasting_words(ms: float) -> str:
@@ -146,11 +146,9 @@ def advice(incident: Incident) -> str:
     return _BY_STATE.get(incident.worst, "Look at the provider's status page, and at the samples of the incident.")
 
 
-def message_of(
-    due: Due, incident: Incident, events: Sequence[IncidentEvent], now: int, zone: tzinfo | None = None
-) -> Message:
-    """The message that is due of an incident; ``events`` are what happened in it last, instants in ``zone`` (UTC)."""
-    body = {"open": _open_body, "escalate": _open_body, "resolve": _resolve_body}[due](incident, events, now, zone)
+def message_of(due: Due, incident: Incident, now: int, zone: tzinfo | None = None) -> Message:
+    """The message that is due of an incident; it names instants in ``zone`` (None: UTC)."""
+    body = _resolve_body(incident, zone) if due == "resolve" else _open_body(incident, now, zone)
     return Message(
         kind=due,
         severity=incident.severity,
@@ -165,7 +163,8 @@ def message_of(
 def _title(due: Due, incident: Incident) -> str:
     subject = subject_words(incident)
     if due == "resolve":
-        return f"{subject} is well again after {lasting_words(_lasted(incident))}"
+        over = "is over" if incident.resolved_why else "is well again"
+        return f"{subject} {over} after {lasting_words(_lasted(incident))}"
     word = state_words(incident.state)
     again = " again" if incident.reopened and due == "open" else ""
     worse = ", it got worse" if due == "escalate" else ""
@@ -174,7 +173,7 @@ def _title(due: Due, incident: Incident) -> str:
     return f"{subject} is {word}{again}{much}{worse}"
 
 
-def _open_body(incident: Incident, _events: Sequence[IncidentEvent], now: int, zone: tzinfo | None) -> list[str]:
+def _open_body(incident: Incident, now: int, zone: tzinfo | None) -> list[str]:
     since = incident.first_failure_at
     if incident.reopened:
         since = min((one.since for one in incident.members if one.until is None), default=since)
@@ -188,20 +187,21 @@ def _open_body(incident: Incident, _events: Sequence[IncidentEvent], now: int, z
     ]
 
 
-def _resolve_body(incident: Incident, events: Sequence[IncidentEvent], _now: int, zone: tzinfo | None) -> list[str]:
-    end = _end(incident)
-    said = next((one.text for one in reversed(events) if one.what == "resolved"), "")
-    slow = max((one for one in incident.members if one.ratio), key=lambda one: one.ratio or 0, default=None)
+def _resolve_body(incident: Incident, zone: tzinfo | None) -> list[str]:
+    began, end = clock_words(incident.first_failure_at, zone), clock_words(_end(incident), zone)
     lost = sum(one.lost for one in incident.members)
+    slow = max((one for one in incident.members if one.ratio), key=lambda one: one.ratio or 0, default=None)
     worst = slowness_words(slow) if slow is not None and incident.worst is State.SLOW else None
+    first = min(incident.members, key=lambda one: one.since, default=None)
+    several = first is not None and len({one.endpoint for one in incident.members}) > 1
     return [
-        f"From {clock_words(incident.first_failure_at, zone)} to {clock_words(end, zone)}: "
-        f"{lasting_words(_lasted(incident))}.",
-        f"{said[:1].upper()}{said[1:]}." if said else "",
+        f"From {began} to {end}: {lasting_words(_lasted(incident))}.",
+        f"Why it ended: {incident.resolved_why}." if incident.resolved_why else "",
         f"It came back {incident.reopened} times." if incident.reopened > 1 else "",
         f"At worst: {worst or state_words(incident.worst)}.",
         f"Probes lost: {lost}." if lost else "",
         f"Whose fault it was: {cause_words(incident.cause)}.",
+        f"First was {line(first.endpoint, NAME)}." if first is not None and several else "",
         *_member_lines(incident.members),
     ]
 

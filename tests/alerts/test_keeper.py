@@ -360,7 +360,7 @@ def test_an_endpoint_that_is_taken_out_or_paused_ends_its_incident_with_that_rea
     story.keeper.configured(SETTINGS, {name: one for name, one in changed.items() if one is not None})
     story.tick(M)
     assert story.told == ["open", "resolve"]
-    assert said in story.events[-1].text
+    assert said in story.messages[-1][2].resolved_why
     story.judge("a", State.DOWN, 2 * M)
     assert not story.open
 
@@ -379,7 +379,7 @@ def test_an_incident_lives_on_in_the_next_process_and_ends_there_with_the_right_
     story.judge("b", State.OK, 2 * H + 30 * S)
     story.judge("a", State.OK, 2 * H + M)
     assert story.told == ["open", "resolve"]
-    assert "nobody watched it from" in story.events[-1].text
+    assert "nobody watched it from" in story.messages[-1][2].resolved_why
 
 
 def test_what_was_to_be_told_when_the_process_was_killed_is_told_by_the_next():

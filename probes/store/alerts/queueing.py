@@ -23,7 +23,7 @@ def queued_messages(
     """
     if change.due is None:
         return []
-    message = message_of(change.due, change.incident, change.events, now)
+    message = message_of(change.due, change.incident, now)
     return [
         QueuedMessage(channel=one.channel, message=message, next_at=one.at, held=one.held)
         for one in deliveries(message, settings, watched, silences)
