@@ -1,0 +1,206 @@
+"""Makes the baselines of one metric of a lane, night by night: what is usual, and what was worst of its own past."""
+
+import math
+from collections import deque
+from collections.abc import Container, Mapping
+from typing import Final
+
+from probes.alerts.detect.baseline import (
+    HOUR_MS,
+    KEPT_DAYS,
+    WEEK_HOURS,
+    Baseline,
+    hour_of_week,
+)
+from probes.alerts.detect.speed import MAJORITY, WINDOW
+from probes.alerts.state import Metric
+from probes.stats.sketch import Sketch
+
+WEIGHTS: Final = (8, 4, 2, 1)
+"""What the hours of the last week, of the one before, and so on count for: 1, a half, a quarter, an eighth."""
+
+FEWEST: Final = 100
+"""With fewer samples around an hour of the week, the hour of the day is taken, then all hours."""
+
+APART: Final = 6
+"""Hours between two stretches that were slow: those that are closer are one."""
+
+GROWTH: Final = 1.1
+"""In an hour of an incident a ratio counts for at most so many times the threshold of then.
+
+An incident does not blind its endpoint for four weeks, and one that is slow ever so often is known for it in the end.
+"""
+
+_ALL: Final = (1 << WINDOW) - 1
+_QUANTILES: Final = (0.1, 0.5, 0.9)
+_HOURS: Final = KEPT_DAYS * 24
+_STRETCHES: Final = 96
+"""So many independent medians of 15 are in a day, about."""
+
+Band = tuple[float, float, float]
+"""The 10 %, 50 % and 90 % quantiles."""
+
+
+class PeakTracker:
+    """Keeps, hour by hour, the greatest median of 15 ratios to the usual of then, as a value of the metric."""
+
+    __slots__ = ("_hour", "_hour_end", "_is_time", "_over", "_peak", "_ratios", "_usual", "baseline", "peaks")
+
+    def __init__(self, metric: Metric, baseline: Baseline | None, peaks: Mapping[int, float]) -> None:
+        self.baseline = baseline
+        self.peaks = dict(peaks)
+        self._is_time = metric == "ttft_ms"
+        self._ratios: deque[float] = deque(maxlen=WINDOW)
+        self._over = self._hour = self._hour_end = 0
+        self._usual, self._peak = 1.0, 0.0
+
+    def observe(self, at: int, value: float) -> None:
+        """Take the value of a sample that began at ``at``."""
+        if at >= self._hour_end:
+            self._enter_hour(at)
+        ratio = value / self._usual if self._is_time else self._usual / value
+        self._ratios.append(ratio)
+        self._over = over = (self._over << 1 | (ratio > self._peak)) & _ALL
+        if over.bit_count() >= MAJORITY and len(self._ratios) == WINDOW:
+            self._peak = peak = sorted(self._ratios)[WINDOW // 2]
+            self.peaks[self._hour] = peak * self._usual if self._is_time else self._usual / peak
+            self._over = self._bits()
+
+    def _enter_hour(self, at: int) -> None:
+        self._hour = at // HOUR_MS
+        self._hour_end = (self._hour + 1) * HOUR_MS
+        if self.baseline is not None:
+            self._usual = self.baseline.usual(at)
+        self._peak = 0.0
+        self._over = self._bits()
+
+    def _bits(self) -> int:
+        found = 0
+        for ratio in self._ratios:
+            found = found << 1 | (ratio > self._peak)
+        return found
+
+
+class Calibration:
+    """Makes a metric's baselines of its hours and its peaks; ``baseline`` is the newest, None before the first.
+
+    It is given each sample's value, the sketch of each hour, and each night the hours that incidents spoilt.
+    """
+
+    def __init__(self, metric: Metric, baseline: Baseline | None = None) -> None:
+        self.metric: Metric = metric
+        self.baseline = baseline
+        self._tracker = PeakTracker(metric, baseline, baseline.peaks if baseline is not None else {})
+        self.observe = self._tracker.observe
+        self._hours: dict[int, tuple[int, int]] = {}
+        self._bands: dict[int, Band] = {}
+        self._slots: dict[int, tuple[int, int]] = {}
+        self._stale: set[int] = set(range(WEEK_HOURS))
+        self._wide: set[int] = set()
+        self._last = 0
+
+    def add_hour(self, start: int, sketch: Sketch) -> None:
+        """Take the sketch of the hour that begins at ``start``, milliseconds since the epoch."""
+        hour = start // HOUR_MS
+        self._hours[hour] = (sketch.lanes, sketch.count)
+
+    def make(self, now: int, spoilt: Container[int] = ()) -> Baseline | None:
+        """The baseline as of ``now``, which is in effect from here on; None where there is nothing to make it of.
+
+        ``spoilt`` has the hours, counted from the epoch, that incidents were in.
+        """
+        last = now // HOUR_MS
+        for hour in [one for one in self._hours if one < last - _HOURS or one in spoilt]:
+            del self._hours[hour]
+        if not self._hours:
+            return None
+        # each week has a new hour in the first place, be it empty; what is older than all weeks is in none
+        self._stale |= {hour_of_week(hour * HOUR_MS) for hour in range(max(self._last, last - WEEK_HOURS), last)}
+        self._last = last
+        self._renew_bands(last)
+        p10, p50, p90 = zip(*(self._bands[one] for one in range(WEEK_HOURS)), strict=True)
+        peaks = self._bounded_peaks(last, spoilt)
+        first = min(self._hours)
+        days = min(KEPT_DAYS, (last - first) / 24)
+        self.baseline = Baseline(
+            metric=self.metric, made_at=now, since=first * HOUR_MS, n=sum(count for _, count in self._hours.values()),
+            p10=p10, p50=p50, p90=p90, worst=self._worst(peaks, p50, days), days=days, peaks=peaks,
+        )  # fmt: skip
+        self._tracker.baseline, self._tracker.peaks = self.baseline, dict(peaks)
+        return self.baseline
+
+    def _renew_bands(self, last: int) -> None:
+        """Make the bands anew around the hours of the week of which something has changed."""
+        for slot in self._stale:
+            total = count = 0
+            # the newest hour that ended before ``last`` and is this one of the week
+            newest = last - 1 - (hour_of_week((last - 1) * HOUR_MS) - slot) % WEEK_HOURS
+            for week, weight in enumerate(WEIGHTS):
+                lanes, held = self._hours.get(newest - week * WEEK_HOURS, (0, 0))
+                total, count = total + weight * lanes, count + held
+            self._slots[slot] = (total, count)
+        around = {(slot + step) % WEEK_HOURS for slot in self._stale for step in (-1, 0, 1)}
+        self._stale.clear()
+        wider: dict[int, tuple[int, int]] = {}
+        for slot in range(WEEK_HOURS):
+            if slot not in around and slot not in self._wide:
+                continue
+            lanes, count = self._sum((slot - 1, slot, slot + 1))
+            self._wide.discard(slot)
+            if count < FEWEST:
+                self._wide.add(slot)
+                lanes, count = wider.setdefault(slot % 24, self._of_day(slot % 24))
+            self._bands[slot] = _band(lanes)
+
+    def _of_day(self, hour: int) -> tuple[int, int]:
+        lanes, count = self._sum(range(hour - 1, WEEK_HOURS, 24))
+        for step in (0, 1):
+            more = self._sum(range(hour + step, WEEK_HOURS, 24))
+            lanes, count = lanes + more[0], count + more[1]
+        return (lanes, count) if count >= FEWEST else self._sum(range(WEEK_HOURS))
+
+    def _sum(self, slots: "range | tuple[int, ...]") -> tuple[int, int]:
+        some = [self._slots[slot % WEEK_HOURS] for slot in slots]
+        return sum(lanes for lanes, _ in some), sum(count for _, count in some)
+
+    def _bounded_peaks(self, last: int, spoilt: Container[int]) -> dict[int, float]:
+        """The peaks that are kept; those of hours that incidents were in are bounded."""
+        found = {}
+        known = self.baseline
+        for hour, peak in self._tracker.peaks.items():
+            if hour < last - _HOURS:
+                continue
+            if known is not None and hour in spoilt and hour * HOUR_MS >= known.made_at and not known.is_learning:
+                at, most = hour * HOUR_MS, known.threshold * GROWTH
+                peak = (
+                    min(peak, known.usual(at) * most) if self.metric == "ttft_ms" else max(peak, known.usual(at) / most)
+                )
+            found[hour] = peak
+        return found
+
+    def _worst(self, peaks: Mapping[int, float], usual: tuple[float, ...], days: float) -> float | None:
+        """The ratio that was passed in one stretch at most, of 28 days; of fewer days, what 28 would have."""
+        is_time = self.metric == "ttft_ms"
+        ratios = []
+        for hour, peak in peaks.items():
+            of_hour = usual[hour_of_week(hour * HOUR_MS)]
+            ratios.append((peak / of_hour if is_time else of_hour / peak, hour))
+        if not ratios:
+            return None
+        ratios.sort(reverse=True)
+        highest, when = ratios[0]
+        found = next((ratio for ratio, hour in ratios if abs(hour - when) > APART), highest)
+        if days < KEPT_DAYS:
+            found = max(found, 1.0) ** _longer(days)
+        return found
+
+
+def _longer(days: float) -> float:
+    """By how much the logarithm of the worst of some days grows to that of 28, as the maximum of normal values does."""
+    return math.sqrt(math.log(_STRETCHES * KEPT_DAYS) / math.log(_STRETCHES * max(days, 1.0)))
+
+
+def _band(lanes: int) -> Band:
+    low, middle, high = Sketch(lanes).quantiles(*_QUANTILES)
+    assert low is not None and middle is not None and high is not None  # noqa: S101, PT018 - there are samples
+    return low, middle, high
