@@ -12,6 +12,7 @@ from probes.alerts.detect.baseline import (
     Baseline,
     hour_of_week,
 )
+from probes.alerts.detect.level import Yardstick
 from probes.alerts.detect.speed import MAJORITY, WINDOW
 from probes.alerts.state import Metric
 from probes.stats.sketch import Sketch
@@ -42,37 +43,41 @@ Band = tuple[float, float, float]
 
 
 class PeakTracker:
-    """Keeps, hour by hour, the greatest median of 15 ratios to the usual of then, as a value of the metric."""
+    """Keeps, hour by hour since the epoch, the greatest median of 15 ratios to what was usual then.
 
-    __slots__ = ("_hour", "_hour_end", "_is_time", "_over", "_peak", "_ratios", "_usual", "baseline", "peaks")
+    Samples before the baseline it begins with was made only say at what level the metric is.
+    """
 
-    def __init__(self, metric: Metric, baseline: Baseline | None, peaks: Mapping[int, float]) -> None:
+    __slots__ = ("_is_time", "_over", "_peak", "_ratios", "_since", "_yardstick", "baseline", "peaks")
+
+    def __init__(self, metric: Metric, baseline: Baseline | None) -> None:
         self.baseline = baseline
-        self.peaks = dict(peaks)
+        self.peaks = dict(baseline.peaks) if baseline is not None else {}
+        self._since = baseline.made_at if baseline is not None else 0
         self._is_time = metric == "ttft_ms"
         self._ratios: deque[float] = deque(maxlen=WINDOW)
-        self._over = self._hour = self._hour_end = 0
-        self._usual, self._peak = 1.0, 0.0
+        self._yardstick = Yardstick(is_time=self._is_time)
+        self._over, self._peak = 0, 0.0
 
     def observe(self, at: int, value: float) -> None:
         """Take the value of a sample that began at ``at``."""
-        if at >= self._hour_end:
-            self._enter_hour(at)
-        ratio = value / self._usual if self._is_time else self._usual / value
+        yardstick = self._yardstick
+        if at >= yardstick.end:
+            if self.baseline is None:
+                return
+            yardstick.enter(at, self.baseline)
+            self._peak = 0.0
+            self._over = self._bits()
+        ratio = value / yardstick.usual if self._is_time else yardstick.usual / value
+        yardstick.ratios.append(ratio)
         self._ratios.append(ratio)
         self._over = over = (self._over << 1 | (ratio > self._peak)) & _ALL
         if over.bit_count() >= MAJORITY and len(self._ratios) == WINDOW:
             self._peak = peak = sorted(self._ratios)[WINDOW // 2]
-            self.peaks[self._hour] = peak * self._usual if self._is_time else self._usual / peak
             self._over = self._bits()
-
-    def _enter_hour(self, at: int) -> None:
-        self._hour = at // HOUR_MS
-        self._hour_end = (self._hour + 1) * HOUR_MS
-        if self.baseline is not None:
-            self._usual = self.baseline.usual(at)
-        self._peak = 0.0
-        self._over = self._bits()
+            if at >= self._since:
+                hour = at // HOUR_MS
+                self.peaks[hour] = max(peak, self.peaks.get(hour, 0.0))
 
     def _bits(self) -> int:
         found = 0
@@ -90,7 +95,7 @@ class Calibration:
     def __init__(self, metric: Metric, baseline: Baseline | None = None) -> None:
         self.metric: Metric = metric
         self.baseline = baseline
-        self._tracker = PeakTracker(metric, baseline, baseline.peaks if baseline is not None else {})
+        self._tracker = PeakTracker(metric, baseline)
         self.observe = self._tracker.observe
         self._hours: dict[int, tuple[int, int]] = {}
         self._bands: dict[int, Band] = {}
@@ -124,7 +129,7 @@ class Calibration:
         days = min(KEPT_DAYS, (last - first) / 24)
         self.baseline = Baseline(
             metric=self.metric, made_at=now, since=first * HOUR_MS, n=sum(count for _, count in self._hours.values()),
-            p10=p10, p50=p50, p90=p90, worst=self._worst(peaks, p50, days), days=days, peaks=peaks,
+            p10=p10, p50=p50, p90=p90, worst=_worst(peaks, days), days=days, peaks=peaks,
         )  # fmt: skip
         self._tracker.baseline, self._tracker.peaks = self.baseline, dict(peaks)
         return self.baseline
@@ -171,28 +176,19 @@ class Calibration:
             if hour < last - _HOURS:
                 continue
             if known is not None and hour in spoilt and hour * HOUR_MS >= known.made_at and not known.is_learning:
-                at, most = hour * HOUR_MS, known.threshold * GROWTH
-                peak = (
-                    min(peak, known.usual(at) * most) if self.metric == "ttft_ms" else max(peak, known.usual(at) / most)
-                )
+                peak = min(peak, known.threshold * GROWTH)
             found[hour] = peak
         return found
 
-    def _worst(self, peaks: Mapping[int, float], usual: tuple[float, ...], days: float) -> float | None:
-        """The ratio that was passed in one stretch at most, of 28 days; of fewer days, what 28 would have."""
-        is_time = self.metric == "ttft_ms"
-        ratios = []
-        for hour, peak in peaks.items():
-            of_hour = usual[hour_of_week(hour * HOUR_MS)]
-            ratios.append((peak / of_hour if is_time else of_hour / peak, hour))
-        if not ratios:
-            return None
-        ratios.sort(reverse=True)
-        highest, when = ratios[0]
-        found = next((ratio for ratio, hour in ratios if abs(hour - when) > APART), highest)
-        if days < KEPT_DAYS:
-            found = max(found, 1.0) ** _longer(days)
-        return found
+
+def _worst(peaks: Mapping[int, float], days: float) -> float | None:
+    """The ratio that was passed in one stretch at most, of 28 days; of fewer days, what 28 would have."""
+    if not peaks:
+        return None
+    ratios = sorted(((ratio, hour) for hour, ratio in peaks.items()), reverse=True)
+    highest, when = ratios[0]
+    found = next((ratio for ratio, hour in ratios if abs(hour - when) > APART), highest)
+    return max(found, 1.0) ** _longer(days) if days < KEPT_DAYS else found
 
 
 def _longer(days: float) -> float:

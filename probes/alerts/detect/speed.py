@@ -3,7 +3,8 @@
 from collections import deque
 from typing import Final
 
-from probes.alerts.detect.baseline import HOUR_MS, Baseline
+from probes.alerts.detect.baseline import Baseline
+from probes.alerts.detect.level import Yardstick
 from probes.alerts.detect.observation import Observation
 from probes.alerts.state import Metric
 
@@ -11,6 +12,12 @@ WINDOW: Final = 15
 """So many samples are judged together, by their median."""
 
 MAJORITY: Final = WINDOW // 2 + 1
+HOLD: Final = 5
+"""For so many probes the median must pass what somebody is told of; chance seldom holds for long."""
+
+CLEAR: Final = 1.25
+"""Past so many times what somebody is told of, it need not."""
+
 CALM: Final = 15
 """For so many probes the median must be back before slow ends."""
 
@@ -30,7 +37,7 @@ class SpeedDetector:
     """
 
     __slots__ = (
-        "_calm", "_hour_end", "_hour_start", "_is_time", "_limit", "_over", "_ratios", "_recent", "_usual",
+        "_calm", "_has_slow", "_held", "_is_time", "_limit", "_over", "_ratios", "_recent", "_yardstick",
         "baseline", "is_slow", "margin", "metric", "notify", "ratio", "since",
     )  # fmt: skip
 
@@ -42,22 +49,26 @@ class SpeedDetector:
         self._is_time = metric == "ttft_ms"
         self._ratios: deque[float] = deque(maxlen=WINDOW)
         self._recent: deque[Observation] = deque(maxlen=WINDOW)
-        self._over = self._calm = 0
+        self._over = self._calm = self._held = 0
+        self._has_slow = False
+        self._yardstick = Yardstick(is_time=self._is_time)
         self.use(baseline)
 
     def use(self, baseline: Baseline | None) -> None:
         """Judge by this baseline from the next sample on."""
         self.baseline = None if baseline is None or baseline.is_learning else baseline
-        self._hour_start = self._hour_end = 0
-        self._usual = self._limit = 0.0
+        self._yardstick.end = 0
+        self._limit = 0.0
 
     def observe(self, one: Observation, value: float) -> bool:
         """Take a sample's value; whether the judgement may have changed."""
-        if not self._hour_start <= one.at < self._hour_end:
+        yardstick = self._yardstick
+        if not yardstick.begin <= one.at < yardstick.end:
             if self.baseline is None:
                 return False
             self._enter_hour(one.at, self.baseline)
-        ratio = value / self._usual if self._is_time else self._usual / value
+        ratio = value / yardstick.usual if self._is_time else yardstick.usual / value
+        yardstick.ratios.append(ratio)
         self._ratios.append(ratio)
         self._recent.append(one)
         self._over = over = (self._over << 1 | (ratio > self._limit)) & _ALL
@@ -73,8 +84,8 @@ class SpeedDetector:
 
     @property
     def usual(self) -> float:
-        """The usual of the hour of the newest sample."""
-        return self._usual
+        """The usual of the hour of the newest sample, at the level of the last hours."""
+        return self._yardstick.usual
 
     @property
     def worst(self) -> float | None:
@@ -87,19 +98,23 @@ class SpeedDetector:
         return tuple(one.sample_id for one in self._recent if one.sample_id is not None)
 
     def _enter_hour(self, at: int, baseline: Baseline) -> None:
-        self._hour_start = at // HOUR_MS * HOUR_MS
-        self._hour_end = self._hour_start + HOUR_MS
-        self._usual, self._limit = baseline.usual(at), baseline.threshold
+        self._yardstick.enter(
+            at, baseline, counts=not self._has_slow
+        )  # what is slow is not to become usual within hours
+        self._has_slow = self.is_slow
+        self._limit = baseline.threshold
 
     def _judge(self) -> None:
         ascending = sorted(self._ratios)
         self.ratio = ascending[len(ascending) // 2]
-        if self._over.bit_count() >= MAJORITY:
-            if not self.is_slow:
-                self.is_slow, self._calm = True, 0
-                first = next(one for one, ratio in zip(self._recent, self._ratios, strict=True) if ratio > self._limit)
-                self.since = first.at
-            self.notify = self.notify or (len(ascending) == WINDOW and self.ratio > self._limit * self.margin)
+        if not self.is_slow and self._over.bit_count() >= MAJORITY:
+            self.is_slow = self._has_slow = True
+            self._calm = 0
+            first = next(one for one, ratio in zip(self._recent, self._ratios, strict=True) if ratio > self._limit)
+            self.since = first.at
+        told = self._limit * self.margin
+        self._held = self._held + 1 if self.ratio > told and len(ascending) == WINDOW else 0
+        self.notify = self.notify or self._held >= HOLD or (self._held > 0 and self.ratio > told * CLEAR)
         self._calm = self._calm + 1 if self.ratio < max(CALM_RATIO, self._limit**CALM_SHARE) else 0
         if self._calm >= CALM:
             self.is_slow = self.notify = False

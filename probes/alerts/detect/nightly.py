@@ -1,0 +1,81 @@
+"""The baselines of one endpoint, made each night of what was known then: the same live and over the stored past."""
+
+from collections.abc import Callable, Container, Iterable, Iterator
+from typing import Final, NamedTuple
+
+from probes.alerts.detect.baseline import DAY_MS, HOUR_MS, Baseline, Baselines
+from probes.alerts.detect.calibration import Calibration
+from probes.alerts.detect.observation import Observation
+from probes.alerts.state import Metric
+from probes.endpoint import Lane, Policy
+from probes.stats.sketch import Sketch
+
+METRICS: Final[tuple[Metric, ...]] = ("ttft_ms", "tokens_per_s")
+
+NOTHING: Final[Baselines] = {}
+
+
+class HourSketches(NamedTuple):
+    """The sketches of one lane's hour that begins at ``start``, milliseconds since the epoch; None: no values."""
+
+    lane: Lane
+    start: int
+    ttft_ms: Sketch | None
+    tokens_per_s: Sketch | None
+
+
+def lanes_of(policy: Policy) -> tuple[Lane, ...]:
+    """The lanes that an endpoint is judged on."""
+    return ("warm", "cold") if policy == "both" else (policy,)
+
+
+class NightlyBaselines:
+    """Makes an endpoint's baselines of its ``hours``, the oldest first, and samples, from those ``known`` on."""
+
+    def __init__(self, policy: Policy, hours: Iterable[HourSketches], known: Baselines = NOTHING) -> None:
+        lanes = lanes_of(policy)
+        self._ttft = {lane: Calibration("ttft_ms", known.get((lane, "ttft_ms"))) for lane in lanes}
+        self._decode = {lane: Calibration("tokens_per_s", known.get((lane, "tokens_per_s"))) for lane in lanes}
+        self._hours = iter(hours)
+        self._hour = next(self._hours, None)
+
+    def observe(self, one: Observation) -> None:
+        """Take a sample, in the order in which they began."""
+        lane = one.lane
+        if lane is None or one.confirm or (ttft := self._ttft.get(lane)) is None:
+            return
+        if one.ttft_ms is not None:
+            ttft.observe(one.at, one.ttft_ms)
+        if one.tokens_per_s is not None:
+            self._decode[lane].observe(one.at, one.tokens_per_s)
+
+    def make(self, now: int, spoilt: Container[int] = ()) -> dict[tuple[Lane, Metric], Baseline]:
+        """The baselines as of ``now`` (ms since the epoch), of the hours that are over.
+
+        ``spoilt`` has the hours, counted from the epoch, that incidents were in.
+        """
+        while self._hour is not None and self._hour.start + HOUR_MS <= now:
+            self._add(self._hour)
+            self._hour = next(self._hours, None)
+        each = {(lane, one.metric): one for some in (self._ttft, self._decode) for lane, one in some.items()}
+        made = {key: one.make(now, spoilt) for key, one in each.items()}
+        return {key: one for key, one in made.items() if one is not None}
+
+    def _add(self, hour: HourSketches) -> None:
+        if hour.lane in self._ttft:
+            if hour.ttft_ms:
+                self._ttft[hour.lane].add_hour(hour.start, hour.ttft_ms)
+            if hour.tokens_per_s:
+                self._decode[hour.lane].add_hour(hour.start, hour.tokens_per_s)
+
+
+def by_night(samples: Iterable[Observation], begin_night: Callable[[int], None]) -> Iterator[Observation]:
+    """The samples as they come; ``begin_night`` is called with every midnight (UTC, in ms) that lies before one."""
+    night: int | None = None
+    for one in samples:
+        if night is None:
+            night = (one.at // DAY_MS + 1) * DAY_MS
+        while one.at >= night:
+            begin_night(night)
+            night += DAY_MS
+        yield one

@@ -1,0 +1,79 @@
+"""Runs one endpoint's past through its judge, with the baselines that would have been known each night."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from probes.alerts.detect.baseline import DAY_MS, HOUR_MS
+from probes.alerts.detect.judge import EndpointJudge
+from probes.alerts.detect.nightly import HourSketches, NightlyBaselines, by_night
+from probes.alerts.detect.observation import Observation
+from probes.alerts.settings import AlertSettings
+from probes.alerts.state import SEVERITY, Judgement
+from probes.endpoint import Policy
+
+NEW_USUAL_MS: Final = 7 * DAY_MS
+"""What has gone on for longer is no incident that spoils a baseline, but what is usual now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedEndpoint:
+    """Which endpoint is replayed, at which vantage; ``policy`` is what its probes were made on."""
+
+    vantage: str
+    endpoint: str
+    provider: str
+    model: str
+    policy: Policy
+
+
+def judgements(
+    endpoint: ReplayedEndpoint,
+    samples: Iterable[Observation],
+    hours: Iterable[HourSketches],
+    settings: AlertSettings,
+) -> Iterator[Judgement]:
+    """What would have been judged of an endpoint; both its samples and its hours come in the order of time.
+
+    Every midnight (UTC) the baselines are made of the samples and hours before it, as the engine does. That no sample
+    came (``no data``) is not judged: nothing says whether one was to come.
+    """
+    judge = EndpointJudge(endpoint.vantage, endpoint.endpoint, endpoint.policy, 60, settings, {})
+    nightly = NightlyBaselines(endpoint.policy, hours)
+    spoilt = SpoiltHours()
+
+    def begin_night(night: int) -> None:
+        judge.use(nightly.make(night, spoilt.until(night)))
+
+    for one in by_night(samples, begin_night):
+        nightly.observe(one)
+        told = judge.observe(one)
+        if told is not None:
+            spoilt.judged(told)
+            yield told
+
+
+class SpoiltHours:
+    """The hours that incidents were in, by the judgements that made them."""
+
+    def __init__(self) -> None:
+        self._hours: set[int] = set()
+        self._since: dict[str, int] = {}
+
+    def judged(self, one: Judgement) -> None:
+        """Take a judgement of a lane, in the order of time."""
+        is_incident = one.notify and SEVERITY.get(one.state, "info") != "info"
+        if not is_incident and (since := self._since.pop(one.lane, None)) is not None:
+            self._hours |= spoilt_hours(since, one.at)
+        elif is_incident:
+            self._since.setdefault(one.lane, one.since)
+
+    def until(self, now: int) -> frozenset[int]:
+        """The hours, counted from the epoch, before an instant in ms since the epoch."""
+        lasting = (spoilt_hours(since, now) for since in self._since.values())
+        return frozenset(self._hours).union(*lasting)
+
+
+def spoilt_hours(since: int, until: int) -> set[int]:
+    """The hours, counted from the epoch, of an incident between two instants in ms; of a lasting one the first days."""
+    return set(range(since // HOUR_MS, min(until, since + NEW_USUAL_MS) // HOUR_MS + 1))

@@ -1,0 +1,46 @@
+"""What a replay says: the alerts that would have been sent, and how often they were calibrated to be false."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from probes.alerts.state import Metric, Severity
+
+CALIBRATED_PER_WEEK: Final = 0.25
+"""Each metric of a lane passes its threshold by chance once in 28 days; somebody is told past a margin, less often."""
+
+
+class ReplayedAlert(Struct, frozen=True, kw_only=True):
+    """An alert that would have been sent; instants are milliseconds since the epoch, ``resolved_at`` None: it lasts.
+
+    ``cause`` is whose fault it is (``endpoint``, ``model``, ``provider`` or ``network``) and ``name`` which. ``kind`` is
+    the worst state, ``ratio`` how many times slower than usual it was at worst, ``worst`` what was worst of its own past.
+    """
+
+    opened_at: int
+    resolved_at: int | None
+    cause: str
+    name: str
+    kind: str
+    severity: Severity
+    members: tuple[str, ...]
+    metric: Metric | None = None
+    ratio: float | None = None
+    worst: float | None = None
+
+
+class ReplayResult(Struct, frozen=True, kw_only=True):
+    """The alerts of a replay from ``since`` until before ``until`` (ms since the epoch), the oldest first.
+
+    ``endpoint_weeks`` is for how long samples were replayed, over all endpoints. ``calibrated_per_week`` is how many false
+    alerts an endpoint and week the rule was made for, at most; None: it was not made for any.
+    """
+
+    rule: str
+    since: int
+    until: int
+    endpoints: int
+    samples: int
+    endpoint_weeks: float
+    calibrated_per_week: float | None
+    alerts: tuple[ReplayedAlert, ...]
