@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
 from probes.alerts.detect.baseline import (
@@ -13,7 +13,7 @@ from probes.alerts.detect.baseline import (
     hour_of_week,
 )
 from probes.alerts.detect.level import Yardstick
-from probes.alerts.detect.speed import MAJORITY, WINDOW
+from probes.alerts.detect.speed import HOLD, MAJORITY, WINDOW
 from probes.alerts.state import Metric
 from probes.stats.sketch import Sketch
 
@@ -43,12 +43,12 @@ Band = tuple[float, float, float]
 
 
 class PeakTracker:
-    """Keeps, hour by hour since the epoch, the greatest median of 15 ratios to what was usual then.
+    """Keeps, hour by hour since the epoch, the greatest median of 15 ratios to what was usual then, held for `HOLD` probes.
 
     Samples before the baseline it begins with was made only say at what level the metric is.
     """
 
-    __slots__ = ("_is_time", "_over", "_peak", "_ratios", "_since", "_yardstick", "baseline", "peaks")
+    __slots__ = ("_is_time", "_medians", "_over", "_peak", "_ratios", "_since", "_yardstick", "baseline", "peaks")
 
     def __init__(self, metric: Metric, baseline: Baseline | None) -> None:
         self.baseline = baseline
@@ -56,6 +56,7 @@ class PeakTracker:
         self._since = baseline.made_at if baseline is not None else 0
         self._is_time = metric == "ttft_ms"
         self._ratios: deque[float] = deque(maxlen=WINDOW)
+        self._medians: deque[float] = deque(maxlen=HOLD)
         self._yardstick = Yardstick(is_time=self._is_time)
         self._over, self._peak = 0, 0.0
 
@@ -72,12 +73,20 @@ class PeakTracker:
         yardstick.ratios.append(ratio)
         self._ratios.append(ratio)
         self._over = over = (self._over << 1 | (ratio > self._peak)) & _ALL
-        if over.bit_count() >= MAJORITY and len(self._ratios) == WINDOW:
-            self._peak = peak = sorted(self._ratios)[WINDOW // 2]
-            self._over = self._bits()
-            if at >= self._since:
-                hour = at // HOUR_MS
-                self.peaks[hour] = max(peak, self.peaks.get(hour, 0.0))
+        if over.bit_count() < MAJORITY:
+            self._medians.clear()
+        elif len(self._ratios) == WINDOW:
+            self._medians.append(sorted(self._ratios)[WINDOW // 2])
+            if len(self._medians) == HOLD:
+                self._note_peak(at, min(self._medians))
+
+    def _note_peak(self, at: int, peak: float) -> None:
+        """Keep what the median held for some probes, which is more than it held before in this hour."""
+        self._peak = peak
+        self._over = self._bits()
+        if at >= self._since:
+            hour = at // HOUR_MS
+            self.peaks[hour] = max(peak, self.peaks.get(hour, 0.0))
 
     def _bits(self) -> int:
         found = 0
@@ -146,7 +155,7 @@ class Calibration:
             self._slots[slot] = (total, count)
         around = {(slot + step) % WEEK_HOURS for slot in self._stale for step in (-1, 0, 1)}
         self._stale.clear()
-        wider: dict[int, tuple[int, int]] = {}
+        of_day: dict[int, Band] = {}
         for slot in range(WEEK_HOURS):
             if slot not in around and slot not in self._wide:
                 continue
@@ -154,17 +163,18 @@ class Calibration:
             self._wide.discard(slot)
             if count < FEWEST:
                 self._wide.add(slot)
-                lanes, count = wider.setdefault(slot % 24, self._of_day(slot % 24))
-            self._bands[slot] = _band(lanes)
+                if slot % 24 not in of_day:
+                    of_day[slot % 24] = _band(self._of_day(slot % 24))
+                self._bands[slot] = of_day[slot % 24]
+            else:
+                self._bands[slot] = _band(lanes)
 
-    def _of_day(self, hour: int) -> tuple[int, int]:
-        lanes, count = self._sum(range(hour - 1, WEEK_HOURS, 24))
-        for step in (0, 1):
-            more = self._sum(range(hour + step, WEEK_HOURS, 24))
-            lanes, count = lanes + more[0], count + more[1]
-        return (lanes, count) if count >= FEWEST else self._sum(range(WEEK_HOURS))
+    def _of_day(self, hour: int) -> int:
+        """The sum around an hour of the day, of all days; of all hours where that is too little."""
+        lanes, count = self._sum(day + hour + step for day in range(0, WEEK_HOURS, 24) for step in (-1, 0, 1))
+        return lanes if count >= FEWEST else self._sum(range(WEEK_HOURS))[0]
 
-    def _sum(self, slots: "range | tuple[int, ...]") -> tuple[int, int]:
+    def _sum(self, slots: Iterable[int]) -> tuple[int, int]:
         some = [self._slots[slot % WEEK_HOURS] for slot in slots]
         return sum(lanes for lanes, _ in some), sum(count for _, count in some)
 

@@ -13,8 +13,8 @@ CALIBRATED_PER_WEEK: Final = 0.25
 class ReplayedAlert(Struct, frozen=True, kw_only=True):
     """An alert that would have been sent; instants are milliseconds since the epoch, ``resolved_at`` None: it lasts.
 
-    ``cause`` is whose fault it is (``endpoint``, ``model``, ``provider`` or ``network``) and ``name`` which. ``kind`` is
-    the worst state, ``ratio`` how many times slower than usual it was at worst, ``worst`` what was worst of its own past.
+    ``cause`` is whose fault it is (``endpoint``, ``model``, ``provider`` or ``network``) and ``name`` which. ``kind``
+    is the worst state (``alert`` by a simple rule), ``ratio`` how many times slower than usual it was at worst.
     """
 
     opened_at: int
@@ -26,14 +26,13 @@ class ReplayedAlert(Struct, frozen=True, kw_only=True):
     members: tuple[str, ...]
     metric: Metric | None = None
     ratio: float | None = None
-    worst: float | None = None
 
 
 class ReplayResult(Struct, frozen=True, kw_only=True):
     """The alerts of a replay from ``since`` until before ``until`` (ms since the epoch), the oldest first.
 
-    ``endpoint_weeks`` is for how long samples were replayed, over all endpoints. ``calibrated_per_week`` is how many false
-    alerts an endpoint and week the rule was made for, at most; None: it was not made for any.
+    ``endpoint_weeks`` is for how long samples were replayed, over all endpoints. ``calibrated_per_week`` is how many
+    false alerts an endpoint and week the rule was made for, at most; None: it was not made for any.
     """
 
     rule: str

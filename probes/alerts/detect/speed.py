@@ -12,10 +12,10 @@ WINDOW: Final = 15
 """So many samples are judged together, by their median."""
 
 MAJORITY: Final = WINDOW // 2 + 1
-HOLD: Final = 5
+HOLD: Final = 4
 """For so many probes the median must pass what somebody is told of; chance seldom holds for long."""
 
-CLEAR: Final = 1.25
+CLEAR: Final = 1.15
 """Past so many times what somebody is told of, it need not."""
 
 CALM: Final = 15

@@ -76,7 +76,7 @@ def past_samples(reader: StoreReader, endpoint: int, since: int, until: int) -> 
 
 
 def past_hours(reader: StoreReader, endpoint: int, since: int, until: int) -> Iterator[HourSketches]:
-    """The sketches of the hours of an endpoint's row between two instants in ms, the oldest first. Raises StoreProblem."""
+    """The sketches of the hours of an endpoint's row between two instants in ms, in order. Raises StoreProblem."""
     for rows in reader.rows(_HOURS, (endpoint, since, until)):
         for lane, start, ttft, decode in rows:
             yield HourSketches(lane, start, ttft and Sketch.decode(ttft), decode and Sketch.decode(decode))

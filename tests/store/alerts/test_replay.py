@@ -1,0 +1,102 @@
+"""The stored past is replayed by the code that judges live, on SQLite and on PostgreSQL."""
+
+import random
+from contextlib import closing
+
+import pytest
+
+from probes.alerts.detect.baseline import DAY_MS, HOUR_MS
+from probes.outcome import Outcome
+from probes.store.alerts.baselines import read_baselines
+from probes.store.alerts.renew_baselines import renew_baselines
+from probes.store.alerts.replay import REPLAY_RULES, replay
+from probes.store.read.reader import StoreReader
+from probes.store.write.batch_writer import BatchWriter, PendingSample
+from tests.samples import endpoint, sample
+
+START = 1_790_000_000_000 // DAY_MS * DAY_MS
+STEP = 900_000
+DAYS = 6
+SLOW = range(START + 5 * DAY_MS, START + 5 * DAY_MS + 6 * HOUR_MS)
+AWAY = range(START + 4 * DAY_MS, START + 4 * DAY_MS + HOUR_MS)
+
+
+def past(name, at, dice):
+    facts = {"endpoint": name, "started_at": at, "connection": "warm", "model": "m", "vantage": "here"}
+    if name == "a" and at in AWAY:
+        return sample(**facts, outcome=Outcome.SERVER_ERROR)
+    times = 2.5 if name == "a" and at in SLOW else 1.0
+    return sample(
+        **facts,
+        outcome=Outcome.OK,
+        ttft_ms=times * 200 * dice.lognormvariate(0, 0.1),
+        tokens_per_s=90 * dice.lognormvariate(0, 0.1),
+    )
+
+
+@pytest.fixture
+def recorded(store):
+    """A store with six days of two endpoints, of which one was away for an hour, and slow for six on the last day."""
+    dice = random.Random(1)
+    sink = BatchWriter(store)
+    instants = range(START, START + DAYS * DAY_MS, STEP)
+    sink.write([PendingSample(past(name, at, dice), None) for at in instants for name in ("a", "b")], None)
+    sink.close()
+    return store
+
+
+@pytest.mark.slow
+def test_what_would_have_been_sent_of_the_past(recorded):
+    found = replay(recorded, START, START + DAYS * DAY_MS)
+    assert [(one.kind, one.name, one.members) for one in found.alerts] == [
+        ("down", "a", ("a",)),
+        ("slow", "a", ("a",)),
+    ]
+    down, slow = found.alerts
+    assert down.opened_at == AWAY.start + 2 * STEP  # the third failure
+    assert down.resolved_at == AWAY.stop + 2 * STEP
+    assert slow.metric == "ttft_ms"
+    assert slow.ratio == pytest.approx(2.5, rel=0.1)
+    assert SLOW.start + 7 * STEP <= slow.opened_at <= SLOW.start + 13 * STEP
+    assert slow.resolved_at is not None
+    assert (found.endpoints, found.samples) == (2, 2 * DAYS * 96)
+    assert found.endpoint_weeks == pytest.approx(12 / 7, rel=0.01)
+    # only what is asked for is replayed, and what was before is known
+    assert replay(recorded, START, START + DAYS * DAY_MS, ["b"]).alerts == ()
+    [slow] = replay(recorded, START + 5 * DAY_MS, START + DAYS * DAY_MS, ["a"]).alerts
+    assert slow.kind == "slow"
+
+
+@pytest.mark.slow
+def test_a_simple_rule_is_replayed_over_the_same_samples(recorded):
+    [only] = replay(recorded, START, START + DAYS * DAY_MS, rule="three-errors").alerts
+    assert (only.opened_at, only.resolved_at) == (AWAY.start + 2 * STEP, AWAY.stop - STEP)
+    for rule in REPLAY_RULES:
+        assert replay(recorded, START, START + 2 * DAY_MS, ["a"], rule=rule).samples == 192
+    with pytest.raises(ValueError, match="one-probe"):
+        replay(recorded, START, START + DAY_MS, rule="coin")
+
+
+def test_a_store_that_is_not_there_has_no_past(nowhere):
+    assert replay(nowhere, START, START + DAY_MS).endpoints == 0
+
+
+@pytest.mark.slow
+def test_baselines_are_made_of_the_store_kept_and_gone_on_from(recorded):
+    now, one = START + 5 * DAY_MS, endpoint(name="a", model="m")
+    whole = renew_baselines(recorded, "here", one, "warm", now)
+    with closing(StoreReader(recorded)) as reader:
+        assert read_baselines(reader, ["a"]) == {("here", "a", *key): each for key, each in whole.items()}
+    ttft = whole["warm", "ttft_ms"]
+    assert (ttft.made_at, ttft.since, ttft.days) == (now, START, 5.0)
+    assert ttft.usual(now) == pytest.approx(200, rel=0.05)
+    assert 1.0 < ttft.threshold < 1.4
+    assert not ttft.is_learning
+
+    renew_baselines(recorded, "here", one, "warm", START + 4 * DAY_MS)
+    again = renew_baselines(recorded, "here", one, "warm", START + 5 * DAY_MS)["warm", "ttft_ms"]
+    with closing(StoreReader(recorded)) as reader:
+        assert read_baselines(reader, ["a"])["here", "a", "warm", "ttft_ms"] == again
+    assert again.days == 5.0
+    assert len(again.peaks) > 60
+    assert renew_baselines(recorded, "here", endpoint(name="a", model="other"), "warm", START + 5 * DAY_MS) == {}
