@@ -43,7 +43,7 @@ Band = tuple[float, float, float]
 
 
 class PeakTracker:
-    """Keeps, hour by hour since the epoch, the greatest median of 15 ratios to what was usual then, held for `HOLD` probes.
+    """Keeps, by hour since the epoch, the most that the median of 15 ratios to what was usual held for `HOLD` probes.
 
     Samples before the baseline it begins with was made only say at what level the metric is.
     """
