@@ -97,6 +97,11 @@ query = {{ v = "1" }}
 price = {{ input = 1, output = 2 }}
 body = {{ service_tier = "fast" }}
 proxy = "http://proxy:3128"
+[[channel]]
+name = "ops"
+kind = "webhook"
+url = "OPS_URL"
+groups = ["g"]
 [[endpoint]]
 name = "b"
 provider = "vllm"

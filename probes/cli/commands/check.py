@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from probes.budget.daily_cost import DailyCost, daily_cost
 from probes.budget.day_total import DayTotal, day_total
+from probes.cli.commands.check_channels import alert_keys, channel_lines, channel_notes, channel_records
 from probes.cli.commands.check_keys import EndpointKeys, endpoint_keys, warnings
 from probes.cli.commands.check_route import route_facts, route_notes, route_record
 from probes.cli.output.table import columns, print_lines, styled
@@ -18,7 +19,7 @@ from probes.config.first_start import base_urls_named
 from probes.config.load import Config, load
 from probes.durations import lasting
 from probes.endpoint import DEFAULT_REASONING, Endpoint
-from probes.keys.lookup import find_sources, flaw_in_environment
+from probes.keys.lookup import KeySources, find_sources, flaw_in_environment
 from probes.store.location import default_url, shown
 from probes.text import line
 from probes.wire.aws import NO_BOTOCORE
@@ -52,9 +53,10 @@ def check(config: Path | None, *, as_json: bool) -> None:
     if any(one.aws_service for one in loaded.endpoints) and find_spec("botocore") is None:
         notes = [*notes, NO_BOTOCORE]
     names = dict.fromkeys(name for one in loaded.endpoints for name in one.key_names)
+    names |= dict.fromkeys(alert_keys(loaded.alerts))
     sources = find_sources(names)
     flaws = (flaw_in_environment((name,)) for name in names if name not in sources.found)
-    notes = [*notes, *(f"{flaw}: not used" for flaw in flaws if flaw is not None)]
+    notes = [*notes, *(f"{flaw}: not used" for flaw in flaws if flaw is not None), *channel_notes(loaded, sources)]
     rows = [EndpointCheck(one, endpoint_keys(one, sources), daily_cost(one)) for one in loaded.endpoints]
     total = day_total((row.endpoint for row in rows if row.runs), loaded.budget)
     if sources.keyring_problem and any(row.keys.missing for row in rows):
@@ -62,9 +64,9 @@ def check(config: Path | None, *, as_json: bool) -> None:
     for note in notes:
         say(f"note: {note}")
     if as_json:
-        print(json.dumps(_record(loaded, rows, total), indent=2))  # noqa: T201
+        print(json.dumps(_record(loaded, rows, total, sources), indent=2))  # noqa: T201
     else:
-        print_lines(_lines(loaded, rows, total))
+        print_lines(_lines(loaded, rows, total, sources))
 
 
 def _base_url_notes(config: Config, *, shipped: bool) -> list[str]:
@@ -81,7 +83,7 @@ def _base_url_notes(config: Config, *, shipped: bool) -> list[str]:
     ]
 
 
-def _lines(config: Config, rows: list[EndpointCheck], total: DayTotal) -> list[str]:
+def _lines(config: Config, rows: list[EndpointCheck], total: DayTotal, sources: KeySources) -> list[str]:
     table = columns(
         [("ENDPOINT", "EVERY", "KEY", "TOKENS/DAY", "USD/DAY"), *(_cells(row) for row in rows)], right={1, 3, 4}
     )
@@ -98,7 +100,8 @@ def _lines(config: Config, rows: list[EndpointCheck], total: DayTotal) -> list[s
         lines += [
             styled(f"  warning: {one}", "warning") for one in (*warnings(row.endpoint), *_slo_notes(row.endpoint))
         ]
-    return [*lines, "", *total.lines]
+    channels = channel_lines(config.alerts, sources)
+    return [*lines, *(["", *channels] if channels else []), "", *total.lines]
 
 
 def _cells(row: EndpointCheck) -> tuple[str, ...]:
@@ -153,13 +156,14 @@ def _wrapped(words: list[str]) -> list[str]:
     return [styled(one, "note") for one in lines]
 
 
-def _record(config: Config, rows: list[EndpointCheck], total: DayTotal) -> dict[str, Any]:
+def _record(config: Config, rows: list[EndpointCheck], total: DayTotal, sources: KeySources) -> dict[str, Any]:
     return {
         "config": str(config.path),
         "store": shown(config.store_url or default_url()),
         "vantage": config.vantage,
         "retention_s": asdict(config.retention),
         "endpoints": [_endpoint_record(row) for row in rows],
+        "channels": channel_records(config.alerts, sources),
         "total": {"endpoints": total.running, "tokens_per_day": total.tokens, "usd_per_day": round(total.usd, 6)},
         "budget": {
             "tokens_per_day": total.budget.tokens_per_day,

@@ -1,0 +1,84 @@
+"""The channels of a configuration as ``check`` shows them: of what each is told, and whether its keys are found."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from probes.alerts.settings import AlertSettings, Channel
+from probes.cli.output.table import columns, styled
+from probes.config.checks import did_you_mean
+from probes.config.load import Config
+from probes.keys.lookup import KeySources
+from probes.text import line
+
+
+def channel_keys(channel: Channel) -> tuple[str, ...]:
+    """The names of the keys that a channel takes."""
+    return tuple(one for one in (channel.url, channel.secret, channel.route.proxy_key) if one is not None)
+
+
+def alert_keys(alerts: AlertSettings) -> tuple[str, ...]:
+    """The names of all keys that are needed to tell somebody."""
+    heartbeat = () if alerts.heartbeat is None else (alerts.heartbeat,)
+    return tuple(dict.fromkeys([*(name for one in alerts.channels for name in channel_keys(one)), *heartbeat]))
+
+
+def channel_lines(alerts: AlertSettings, sources: KeySources) -> list[str]:
+    """The channels as lines of a table, and the heartbeat; none where there are none."""
+    rows: list[tuple[str, ...]] = [
+        (line(one.name, 60), one.kind, one.severity, _keys(channel_keys(one), sources)) for one in alerts.channels
+    ]
+    if alerts.heartbeat is not None:
+        rows.append(("heartbeat", f"every {alerts.heartbeat_every:g} s", "", _keys((alerts.heartbeat,), sources)))
+    return columns([("CHANNEL", "KIND", "FROM", "KEYS"), *rows]) if rows else []
+
+
+def channel_records(alerts: AlertSettings, sources: KeySources) -> list[dict[str, Any]]:
+    """The channels as ``--json`` shows them."""
+    return [
+        {
+            "name": one.name,
+            "kind": one.kind,
+            "severity": one.severity,
+            "groups": sorted(one.groups),
+            "resolve": one.resolve,
+            "notes": one.notes,
+            "keys": {name: sources.found.get(name, "missing") for name in channel_keys(one)},
+        }
+        for one in alerts.channels
+    ]
+
+
+def channel_notes(config: Config, sources: KeySources) -> list[str]:
+    """What keeps channels from being told of anything, in a sentence each."""
+    notes = []
+    groups = {one.group: one.group for one in config.endpoints if one.group is not None}
+    names = {one.name: one.name for one in config.endpoints}
+    providers = {one.provider: one.provider for one in config.endpoints}
+    for one in config.alerts.channels:
+        notes += _unknown(f"channel {line(one.name, 60)}", "group", one.groups, groups)
+        missing = [name for name in channel_keys(one) if name not in sources.found]
+        if missing:
+            notes.append(f"channel {line(one.name, 60)} is told of nothing: no key {', '.join(missing)}")
+    for number, planned in enumerate(config.alerts.maintenance, start=1):
+        where = f"maintenance[{number}]"
+        notes += _unknown(where, "group", planned.groups, groups)
+        notes += _unknown(where, "endpoint", planned.endpoints, names)
+        notes += _unknown(where, "provider", planned.providers, providers)
+    return notes
+
+
+def _keys(names: Iterable[str], sources: KeySources) -> str:
+    said = []
+    for name in names:
+        place = sources.found.get(name)
+        said.append(f"{name} {styled(place, 'good') if place else styled('missing', 'bad')}")
+    return ", ".join(said) or "none needed"
+
+
+def _unknown(where: str, what: str, named: Iterable[str], known: Mapping[str, str]) -> list[str]:
+    """A note for each name that no endpoint has."""
+    return [
+        f"{where} names the {what} {line(one, 60)!r}, which no endpoint has{did_you_mean(one, known)}"
+        for one in sorted(named)
+        if one not in known
+    ]

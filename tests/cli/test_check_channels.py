@@ -1,0 +1,57 @@
+"""The channels that ``check`` shows: what each is told of, and whether its keys are found."""
+
+from probes.cli.commands.check_channels import alert_keys, channel_lines, channel_notes, channel_records
+from probes.config.load import load
+from probes.keys.lookup import KeySources
+
+CONFIG = """
+[alerts]
+heartbeat = "HEART_URL"
+[[endpoint]]
+name = "a"
+provider = "groq"
+model = "m"
+group = "oss"
+[[channel]]
+name = "ops"
+kind = "webhook"
+url = "OPS_URL"
+secret = "OPS_SECRET"
+severity = "critical"
+groups = ["os"]
+[[channel]]
+name = "pager"
+kind = "pagerduty"
+secret = "ROUTING"
+[[maintenance]]
+when = "Sun 02:00-04:00"
+endpoints = ["b"]
+providers = ["grok"]
+"""
+FOUND = KeySources({"OPS_URL": "environment", "ROUTING": "keyring"}, None)
+
+
+def test_channels_their_keys_and_what_keeps_them_from_being_told(tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text(CONFIG)
+    config = load(path)
+    assert alert_keys(config.alerts) == ("OPS_URL", "OPS_SECRET", "ROUTING", "HEART_URL")
+    lines = [" ".join(one.split()) for one in channel_lines(config.alerts, FOUND)]
+    assert lines[1].startswith("ops webhook critical OPS_URL")
+    assert "OPS_SECRET" in lines[1]
+    assert "missing" in lines[1]
+    assert "missing" not in lines[2]
+    assert lines[3].startswith("heartbeat every 60 s HEART_URL")
+    assert channel_records(config.alerts, FOUND)[0]["keys"] == {"OPS_URL": "environment", "OPS_SECRET": "missing"}
+    assert channel_notes(config, FOUND) == [
+        "channel ops names the group 'os', which no endpoint has; did you mean 'oss'?",
+        "channel ops is told of nothing: no key OPS_SECRET",
+        "maintenance[1] names the endpoint 'b', which no endpoint has",
+        "maintenance[1] names the provider 'grok', which no endpoint has; did you mean 'groq'?",
+    ]
+
+
+def test_a_configuration_without_channels_has_nothing_of_them(tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text('[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n')
+    assert channel_lines(load(path).alerts, FOUND) == []
