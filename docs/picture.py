@@ -1,8 +1,8 @@
 """Make the pictures of the documents: the real screens, drawn by Textual itself.
 
-The dashboard and the wall are of a made-up hour (`tests.bench.hour`), the race is one of the demo, and the year is made
-up too (`tests.bench.year`). ``welcome`` and ``adding`` are the first start in a home of their own, beside a simulated
-server. ``inftop`` moves: a race of the demo again in slow motion, then that hour's dashboard while
+The dashboard, its incidents and the wall are of a made-up hour (`tests.bench.hour`), the race is one of the demo, and
+the year is made up too (`tests.bench.year`). ``welcome`` and ``adding`` are the first start in a home of their own,
+beside a simulated server. ``inftop`` moves: a race of the demo again in slow motion, then that hour's dashboard while
 one endpoint fails and comes back (`tests.bench.film`).
 
 PYTHONPATH=. python docs/picture.py inftop                # into a temporary file, whose name is printed
@@ -30,9 +30,11 @@ from probes.config.load import load, race_prompts
 from probes.race.request import RaceRequest
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
+from probes.store.alerts.incidents import AlertStore
 from tests.bench.film import Picture, Run, film, row_of
 from tests.bench.first_sample import KNOWN_PORTS, LOCAL, free_port, fresh_home
 from tests.bench.hour import NOW, hour
+from tests.bench.hour_incidents import OUTAGE, alerts, changes
 from tests.bench.year import fill_year
 from tests.servers.apart import simulating_apart
 from tui.app import InftopApp
@@ -89,6 +91,23 @@ async def dashboard(*keys: str, size: tuple[int, int] = (126, 40)) -> str:
         await pilot.press("down", "down", *keys)
         await pilot.pause(2.0)
         return drawn(app, "inftop · a made-up hour")
+
+
+async def incidents() -> str:
+    """The page of incidents at the end of that hour."""
+    hello, frame = hour()
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/history.db"
+        AlertStore(url).keep(changes())
+        AlertStore(url).acknowledge(OUTAGE.id, OUTAGE.first_failure_at + 330_000, "ana")
+        told = structs.replace(hello, store_url=url), structs.replace(frame, alerts=alerts())
+        options = ScreenOptions(ViewOptions(Period(LENGTHS["1 h"])))
+        app = InftopApp(ScriptedSource(told), now=lambda: NOW, options=options)
+        async with app.run_test(size=(126, 34)) as pilot:
+            await pilot.pause(2.0)
+            await pilot.press("i")
+            await pilot.pause(2.0)
+            return drawn(app, "inftop · a made-up hour, its incidents")
 
 
 async def wall() -> str:
@@ -269,6 +288,7 @@ def drawn(app: InftopApp, title: str) -> str:
 
 PICTURES = {
     "dashboard": dashboard,
+    "incidents": incidents,
     "wall": wall,
     "race": race,
     "year": year,

@@ -122,10 +122,14 @@ async def open_plan(config: Path | None, *, demo: bool, with_keys: bool = False)
             read = replace(read, endpoints=await asyncio.to_thread(first_endpoints, read.endpoints))
         yield Plan.of(read)
         return
+    from probes.simulator.demo.baselines import demo_baselines
     from probes.simulator.demo.demo import demo_endpoints
+    from probes.store.alerts.baselines import keep_baselines
 
     async with simulator_process() as simulated:
         store_url = f"sqlite:///{simulated.folder / 'history.db'}"
+        usual = demo_baselines(DEFAULT_VANTAGE, time.time_ns() // 1_000_000)
+        await asyncio.to_thread(keep_baselines, store_url, usual)
         yield Plan(demo_endpoints(simulated.url), Budget(None, None), store_url, simulated=True)
 
 

@@ -1,11 +1,12 @@
-"""The demo's fast hosts: Cerebras, Groq, SambaNova, Fireworks and Together, without incidents."""
+"""The demo's fast hosts: Cerebras, Groq, SambaNova, Fireworks and Together; all of Groq is away at times."""
 
 from typing import Final
 
 from probes.endpoint import Price
-from probes.simulator.behaviour import Behaviour
+from probes.simulator.behaviour import Behaviour, HealthSchedule, Incident
 from probes.simulator.demo.model import LONG, DemoModel
 from probes.simulator.distribution import Constant, LogNormal, Normal
+from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Allowance
 
 DAY_S: Final = 86_400.0
@@ -50,6 +51,18 @@ _CEREBRAS: Final = (
     ),
 )
 
+_GROQ_OUT: Final = HealthSchedule(
+    (
+        Incident(
+            250,
+            40,
+            600,
+            fault=ReplacedResponse(503, {"error": {"message": "Service unavailable", "type": "internal_server_error"}}),
+        ),
+    )
+)
+"""The whole provider is away for a while: one incident with all of its endpoints."""
+
 _GROQ: Final = (
     DemoModel(
         "groq",
@@ -62,6 +75,7 @@ _GROQ: Final = (
             reasoning_tokens=Normal(60, 15),
             usage="x_groq",
             timings="groq",
+            health=_GROQ_OUT,
             limits="groq",
             allowance=Allowance(14_400, 30_000, requests_window_s=DAY_S),
         ),
@@ -78,6 +92,7 @@ _GROQ: Final = (
             output_tokens=LONG,
             usage="x_groq",
             timings="groq",
+            health=_GROQ_OUT,
             limits="groq",
             allowance=Allowance(14_400, 8_000, requests_window_s=DAY_S),
         ),

@@ -55,7 +55,7 @@ LOCAL: Final = (
             reasoning_style="reasoning_content",
             usage_when_asked=True,
             timings="llamacpp",
-            health=HealthSchedule((Incident(48, 14, 140, fault=_LOADING),)),
+            health=HealthSchedule((Incident(48, 6, 140, fault=_LOADING),)),
         ),
         interval=8.0,
         group="gpt-oss-20b",

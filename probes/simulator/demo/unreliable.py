@@ -51,7 +51,7 @@ UNRELIABLE: Final = (
             tokens_per_chunk=Constant(24),
             output_tokens=LONG,
             health=HealthSchedule(
-                (Incident(62, 12, 170, fault=_OVERLOADED), Incident(74, 9, 170, fault=ClosedUnanswered()))
+                (Incident(50, 25, 210, fault=_OVERLOADED), Incident(75, 25, 210, fault=ClosedUnanswered()))
             ),
         ),
         price=Price(0.25, 0.75),
@@ -110,7 +110,7 @@ UNRELIABLE: Final = (
                     Incident(
                         14, 10, 130, share=0.7, fault=ErrorEvent(30, "openrouter", "Provider returned error", 502)
                     ),
-                    Incident(38, 40, 150, slower=3.0),
+                    Incident(110, 75, 300, slower=3.0),
                 )
             ),
         ),
