@@ -339,6 +339,7 @@ class InftopApp(TerminalApp):
             slots=self._slots(),
             no_edit=lambda: self._fleet.no_edit,
             is_watched=lambda name: name in self._fleet.endpoints,
+            objective=self._fleet.objective,
         )
         self.push_screen(self._endpoint)
 

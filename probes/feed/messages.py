@@ -13,6 +13,7 @@ from msgspec.json import Decoder
 
 from probes import typed_json
 from probes.alerts.incident import Incident
+from probes.alerts.objective import SloStatus
 from probes.alerts.state import Judgement
 from probes.diagnosis.reachability import ReachabilityCheck, origin_via
 from probes.endpoint import Endpoint, Policy, Price
@@ -97,13 +98,14 @@ class AlertStatus(Struct, frozen=True, omit_defaults=True):
 
     ``judgements`` are of the lanes that are in another state than ok, ``incidents`` the open ones and those that ended
     within `RESOLVED_MS`, the newest first. ``enabled``: that of ``[alerts]``; nothing is judged where it is False.
-    ``problem`` says why incidents are not stored now.
+    ``problem`` says why incidents are not stored now. ``objectives`` is how the endpoints that have one keep theirs.
     """
 
     judgements: tuple[Judgement, ...] = ()
     incidents: tuple[Incident, ...] = ()
     enabled: bool = True
     problem: str | None = None
+    objectives: tuple[SloStatus, ...] = ()
 
 
 class EndpointFacts(Struct, frozen=True, forbid_unknown_fields=True):

@@ -20,6 +20,7 @@ from tui.state.attribution import reasons
 from tui.state.health import due
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import LISTED, YES, ServingChange, other_tier
+from tui.state.usual import objective_words, usual_words
 from tui.state.view import EndpointView, LaneFigures
 from tui.style.format import DASH, clock, number, stamp, times, until
 from tui.style.palette import endpoint_color
@@ -86,6 +87,12 @@ def median_ratios(view: EndpointView) -> list[str]:
     ratios = (("TTFT", view.ttft_ratio), ("tokens/s", view.tokens_per_s_ratio))
     words = ", ".join(f"{name} {times(ratio)}" for name, ratio in ratios if ratio is not None)
     return [f"medians over the group's best: {words}"] if words else []
+
+
+def _usual(view: EndpointView, at: int | None) -> list[str]:
+    """What is usual of the endpoint at an instant, and how it keeps its objective."""
+    usual = usual_words(view.baselines, at) if at is not None else []
+    return [*(objective_words(view.objective) if view.objective is not None else []), *usual]
 
 
 def limits(view: EndpointView, at: int | None) -> list[str]:
@@ -292,7 +299,8 @@ def said(
         return nothing, nothing, nothing, nothing, nothing
     of_answer = min(2, max(room - 2, 0)) if answer else 0
     left = max(room - of_answer, 1)
-    figures_text = _wrapped([*figures(sample), *median_ratios(view)], width, max(1, left // 2)) if sample else nothing
+    told_of = [*figures(sample), *median_ratios(view)] if sample else []
+    figures_text = _wrapped([*told_of, *_usual(view, at)], width, max(1, left // 2)) if sample else nothing
     left -= _rows(figures_text) + 1  # one of failures
     lanes = lanes_lines(view.figures.lanes, width) if left > len(view.figures.lanes) else []
     left -= len(lanes)

@@ -131,9 +131,9 @@ class EndpointBody(Vertical):
         self._errors.fill(partial(error_rows, summary, lane))
         self._comparison.fill(partial(comparison_rows, summary, lane))
 
-    def draw_week(self, week: Week | None) -> None:
-        """Draw the heat map; None: it is being read."""
-        self._week.fill(_reading if week is None else partial(week_rows, week))
+    def draw_week(self, week: Week | None, usual: str) -> None:
+        """Draw the heat map, with what is ``usual`` now in words; None: it is being read."""
+        self._week.fill(_reading if week is None else partial(week_rows, week, usual=usual))
 
 
 def _reading(width: int, _: int) -> list[Row]:

@@ -1,6 +1,6 @@
 """The endpoint page's heading: the endpoint, the period, and its figures in one line for each lane; pure."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 
@@ -8,9 +8,13 @@ from probes.feed.messages import EndpointFacts
 from probes.stats.time_range import TimeRange
 from probes.text import line
 from tui.endpoint.summary import EndpointSummary, RangeSummary
+from tui.state.usual import objective_words, usual_words
 from tui.style.format import moment, number, percent, usd
 from tui.time.period import Period, dates
 from tui.widgets.plate import Row
+
+if TYPE_CHECKING:
+    from probes.alerts.objective import SloStatus
 
 WIDE_FROM: Final = 98
 
@@ -85,6 +89,16 @@ def figure_rows(summary: EndpointSummary | None, lane: str, width: int, problem:
     rows: list[Row] = [((_joined(counts, "   ", width), "label"),)]
     order = sorted(summary.lanes, key=lambda one: one != lane)
     return [*rows, *(_lane_row(one, summary.lanes[one], one == lane, width) for one in order)]
+
+
+def usual_rows(
+    summary: EndpointSummary | None, lane: str, objective: "SloStatus | None", at: int, width: int
+) -> list[Row]:
+    """A line with what is usual of the lane ``at`` the end of the period, and one of how the objective is kept."""
+    known = summary.background.get(lane) if summary is not None else None
+    lines = [usual_words(known.baselines, at)] if known is not None else []
+    lines += [objective_words(objective)] if objective is not None else []
+    return [((f"  {_joined(parts, '   ', width - 2)}", "label"),) for parts in lines if parts]
 
 
 def _lane_row(lane: str, own: RangeSummary, shown: bool, width: int) -> Row:

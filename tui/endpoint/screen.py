@@ -1,7 +1,7 @@
 """EndpointScreen: one endpoint over a period; keys change the period, a thread reads it from the store."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -13,7 +13,7 @@ from probes.feed.messages import EndpointFacts
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.stats.time_range import TimeRange
 from tui.endpoint.body import PAGES, EndpointBody, first_page, tabs
-from tui.endpoint.heading import figure_rows, retention_note, title_row
+from tui.endpoint.heading import figure_rows, retention_note, title_row, usual_rows
 from tui.endpoint.keys import ENDPOINT_KEYS, EndpointKeyState, disabled_keys
 from tui.endpoint.read_summary import (
     PageQuestion,
@@ -29,11 +29,15 @@ from tui.endpoint.week import MEASURES, Week, week_span
 from tui.requests import EditRequested, ExportRequested, IncidentsRequested
 from tui.screens.keyed_screen import MarkedRow
 from tui.screens.period_screen import PeriodScreen
+from tui.state.usual import usual_words
 from tui.state.view_options import next_of
 from tui.time.period import Period
 from tui.time.store_query import StoreQuery, single
 from tui.widgets.one_line import OneLine
 from tui.widgets.plate import Plate
+
+if TYPE_CHECKING:
+    from probes.alerts.objective import SloStatus
 
 LEAST_REST_MS: Final = 3_000
 MOST_REST_MS: Final = 30_000
@@ -47,7 +51,8 @@ NOT_OK: Final = tuple(one.value for one in Outcome if one is not Outcome.OK and 
 class EndpointScreen(PeriodScreen):
     """One of ``endpoints``, which are those of the dashboard in its order; keys go to the others.
 
-    ``slots`` are their places in the palette, by name. ``no_edit`` says why none of them can be edited.
+    ``slots`` are their places in the palette, by name. ``no_edit`` says why none of them can be edited, ``objective``
+    how one keeps its service-level objective.
 
     Of a period it reads the summary first; then, of the same span, the newest samples and the week.
     """
@@ -80,10 +85,11 @@ class EndpointScreen(PeriodScreen):
         slots: Mapping[str, int],
         no_edit: Callable[[], str] = str,
         is_watched: Callable[[str], bool] = lambda _: True,
+        objective: "Callable[[str], SloStatus | None]" = lambda _: None,
     ) -> None:
         super().__init__(url=url, now=now, period=period)
         self._endpoints, self._slots, self._no_edit = tuple(endpoints), slots, no_edit
-        self._is_watched = is_watched
+        self._is_watched, self._objective = is_watched, objective
         self.facts = next(one for one in self._endpoints if one.name == name)
         self.lane: str = lane_of(self.facts.connection)
         self.vantage: str | None = None
@@ -249,14 +255,21 @@ class EndpointScreen(PeriodScreen):
         watched = self._is_watched(self.facts.name)
         title = title_row(self.facts, slot, self.period, self.span, now, self.vantage, said, width, watched=watched)
         rows = [title, *figure_rows(self.summary, lane, width, self._problem)]
+        rows += usual_rows(self.summary, lane, self._objective(self.facts.name), self.span.until, width)
         with self.app.batch_update():
             self._heading.draw(rows)
             self._heading.styles.height = max(len(rows), 3)
             self._pages.parts(tabs(self._body.page, self.size))
             dark = self.app.current_theme.dark
             self._body.draw(self.summary, lane, self.facts.interval, dark=dark, at_once=at_once)
-            self._body.draw_week(self.week)
+            self._body.draw_week(self.week, self._usual_now)
             self.show_keys()
+
+    @property
+    def _usual_now(self) -> str:
+        """What is usual in the hour of the week at which the span ends; "" where that is not known."""
+        known = self.summary.background.get(self.shown_lane) if self.summary else None
+        return next(iter(usual_words(known.baselines, self.span.until)), "") if known else ""
 
     @property
     def _problem(self) -> str:

@@ -16,8 +16,8 @@ _DAY: Final = 4  # cells of a weekday's name
 _NUMBERS_FROM: Final = 5  # cells a column has where there is room for a number beside its shade
 
 
-def week_rows(week: Week, width: int, height: int) -> list[Row]:
-    """Title, hours, seven days and the scale; days are two rows high where there is room."""
+def week_rows(week: Week, width: int, height: int, usual: str = "") -> list[Row]:
+    """Title, hours, seven days, the scale and what is ``usual`` now; days are two rows high where there is room."""
     cell = max((width - _DAY) // 24, 1)
     labels = [[_label(week.measure, value) for value in row] for row in week.cells]
     numbers = cell >= max(_NUMBERS_FROM, 2 + max((len(one) for row in labels for one in row), default=0))
@@ -33,7 +33,8 @@ def week_rows(week: Week, width: int, height: int) -> list[Row]:
         if tall:
             bare = [_cell(shade if shade != NONE else " ", "", cell) for shade in shades]
             rows.append(((" " * _DAY, "label"), *bare))
-    return [*rows, *([((" ", "label"),)] if tall else []), _scale(week, width)][:height]
+    rows += [*([((" ", "label"),)] if tall else []), _scale(week, width)]
+    return [*rows, *([((usual[:width], "label"),)] if usual else [])][:height]
 
 
 def _cell(shade: str, text: str, cell: int) -> tuple[str, str]:

@@ -43,6 +43,7 @@ from tui.style.palette import BROKEN, Phase
 from tui.time.time_grid import TimeGrid, drawn_length
 
 if TYPE_CHECKING:  # the first picture needs no rollups
+    from probes.alerts.objective import SloStatus
     from tui.state.rollup_figures import RollupWindow
 
 UNPROBED: Final = frozenset({"paused", "no key", "budget", "stale", "waiting", "spoilt"})
@@ -326,9 +327,17 @@ class FleetState:
     def _on_background(self, view: EndpointView, vantage: str | None) -> EndpointView:
         """A row with what is usual of it and its incidents, as far as any are known."""
         known = self.background.of(view.name, lane_of(view.facts.connection), vantage)
-        if not known.usual and not known.incidents:
+        objective = self.objective(view.name)
+        if not known.usual and not known.incidents and objective is None:
             return view
-        return replace(view, usual=known.usual, baselines=known.baselines, incidents=known.incidents)
+        return replace(
+            view, usual=known.usual, baselines=known.baselines, incidents=known.incidents, objective=objective
+        )
+
+    def objective(self, name: str) -> "SloStatus | None":
+        """How an endpoint keeps its service-level objective, as it was counted last; None where it has none."""
+        counted = self.alerts.objectives if self.alerts is not None else ()
+        return next((one for one in counted if one.endpoint == name), None)
 
     def _present(self, options: ViewOptions, on: TimeGrid, now: int) -> list[EndpointView]:
         """The rows of the window that ends now, over the slices ``on``, as far as memory holds it."""

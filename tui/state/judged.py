@@ -6,6 +6,7 @@ from typing import Final
 from probes.alerts.state import WORST_FIRST, Judgement
 from probes.alerts.state import State as JudgedState
 from probes.text import line
+from tui.state.usual import hour_words
 from tui.state.view import EndpointView
 from tui.style.format import number, since
 from tui.style.palette import State
@@ -55,8 +56,12 @@ def why(judgement: Judgement) -> str:
 
 
 def slowness(judgement: Judgement) -> str:
-    """The newest median against the usual: ``1.9× the usual: TTFT 812 ms, usually 430 ms; worst in 28 days 1.6×``."""
-    parts = [f"{ratio(judgement.ratio)} the usual" if judgement.ratio is not None else "slower than usual"]
+    """The newest median against the usual of its hour of the week, and against the worst that is known of it.
+
+    ``1.9× the usual of Tuesdays 15:00: TTFT 812 ms, usually 430 ms; worst in 28 days 1.6×``.
+    """
+    usual = f"the usual of {hour_words(judgement.at)}"
+    parts = [f"{ratio(judgement.ratio)} {usual}" if judgement.ratio is not None else "slower than usual"]
     if judgement.metric is not None and judgement.value is not None and judgement.usual is not None:
         name, unit = UNITS[judgement.metric]
         parts[0] += f": {name} {number(judgement.value)} {unit}, usually {number(judgement.usual)} {unit}".replace(

@@ -22,6 +22,7 @@ from tui.time.time_grid import TimeGrid
 
 if TYPE_CHECKING:  # the first picture has none
     from probes.alerts.detect.baseline import Baseline
+    from probes.alerts.objective import SloStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class EndpointView:
     began that have failed, or met a limiter, one after the other up to now, or when what is judged of it began; None of
     any other state. ``ratio`` is how many times slower than usual it is judged to be. ``usual`` is the
     band of what is usual of each figure, as far as it is known, made of its ``baselines``; ``incidents`` are the spans
-    in which it was in one.
+    in which it was in one. ``objective`` is how it keeps its service-level objective, if it has one.
     """
 
     facts: EndpointFacts
@@ -154,6 +155,7 @@ class EndpointView:
     usual: Mapping[Metric, UsualBand] = field(default_factory=dict)
     baselines: "Mapping[Metric, Baseline]" = field(default_factory=dict)
     incidents: tuple[IncidentSpan, ...] = ()
+    objective: "SloStatus | None" = None
 
     @property
     def name(self) -> str:
