@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Final
 
+from msgspec.structs import replace
+
 from probes.alerts.incident import Cause, Due, Incident, Member
 from probes.alerts.message import Message
 from probes.alerts.state import State
@@ -156,8 +158,13 @@ def message_of(due: Due, incident: Incident, now: int, zone: tzinfo | None = Non
         idempotency_key=f"{incident.id}-{due}-{len(incident.told)}-{now}",
         title=line(_title(due, incident), TITLE),
         body="\n".join(one for one in body if one),
-        incident=incident,
+        incident=replace(incident, members=tuple(map(_without_answer, incident.members))),
     )
+
+
+def _without_answer(member: Member) -> Member:
+    """A member without what its model wrote."""
+    return replace(member, detail=None) if member.outcome == Outcome.REFUSED else member
 
 
 def _title(due: Due, incident: Incident) -> str:

@@ -111,6 +111,36 @@ def silence(
 
 
 @alerts_app.command()
+def replay(
+    ctx: typer.Context,
+    since: Annotated[str, typer.Option(metavar="WHEN", help="From when on: 28d or 7d ago, or a time.")] = "28d",
+    endpoint: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only these; may be repeated.", autocompletion=completion.endpoints),
+    ] = None,
+    rule: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Another rule, to compare.", autocompletion=completion.rules),
+    ] = "inftop",
+    margin: Annotated[
+        float | None, typer.Option(min=1, max=10, metavar="N", help="Another margin than the configuration's.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which alerts would have been sent of the stored past: by it you tune, before anybody is told.
+
+    The same judgements as live, of the same samples; baselines only of what was known by then. Nothing is sent or
+    stored. With --json, one object per alert and line, and the result in the last.
+    """
+    from probes.cli.commands.alerts.replay import replay
+    from probes.durations import parse_when, zone_of
+
+    with usage_errors():
+        begin = parse_when(since, zone=zone_of("local"))
+        replay(ctx.obj, since=begin, endpoints=endpoint or (), rule=rule, margin=margin, as_json=as_json)
+
+
+@alerts_app.command()
 def test(
     ctx: typer.Context,
     channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name.", autocompletion=completion.channels)],

@@ -69,6 +69,14 @@ def channels(ctx: typer.Context) -> Iterable[str]:
 
 
 @_completer
+def rules(_: typer.Context) -> Iterable[str]:
+    """The rules that the past can be replayed by."""
+    from probes.store.alerts.replay import REPLAY_RULES
+
+    return REPLAY_RULES
+
+
+@_completer
 def vantages(ctx: typer.Context) -> Iterable[str]:
     """The place that the configuration records as."""
     return [_config(ctx).vantage]

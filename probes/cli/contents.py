@@ -74,6 +74,10 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example("inftop alerts silence 7K3QXM until 09:00", "no more of this one tonight"),
         Example('inftop alerts silence --endpoint groq/gpt-oss-120b 8h --note "moved"', "of an endpoint"),
     ),
+    "alerts replay": (
+        Example("inftop alerts replay", "four weeks, as they would have been told"),
+        Example("inftop alerts replay --since 7d --endpoint groq/gpt-oss-120b --margin 1.3", "what if told later?"),
+    ),
     "alerts test": (
         Example("inftop alerts test ops", "does it arrive?"),
         Example("inftop alerts test ops --config fleet.toml", "of another file"),

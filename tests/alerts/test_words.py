@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from probes import typed_json
 from probes.alerts.incident import Cause, Incident, Member
 from probes.alerts.state import SEVERITY, State
 from probes.alerts.words import TITLE, advice, cause_words, lasting_words, member_words, message_of, subject_words
@@ -165,3 +166,11 @@ def test_causes_are_named():
     assert cause_words(Cause("network")) == "my network"
     assert cause_words(Cause("model", "groq/llama")) == "model groq/llama"
     assert subject_words(incident(member())) == "groq-llama"
+
+
+def test_what_a_model_wrote_is_in_no_message_in_no_field_either():
+    refused = member(outcome="refused", detail="the provider refused: I cannot help with planted words")
+    message = message_of("open", incident(refused, member("b", outcome="server_error", detail="HTTP 503")), NOON)
+    text = typed_json.encode(message).decode()
+    assert "planted" not in text
+    assert "HTTP 503" in text

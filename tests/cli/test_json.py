@@ -34,6 +34,10 @@ from tui.commands import app
 SCHEMAS = schemas()
 
 
+LINES = ("probe", "race", "alerts replay")
+"""Commands that print an object a line."""
+
+
 def printing_json(command, path=""):
     """The words of every command that has ``--json``."""
     for name, one in getattr(command, "commands", {}).items():
@@ -46,7 +50,7 @@ def printing_json(command, path=""):
 def validated(words, text):
     """JSON that is as the schema says; of lines, the last one."""
     schema = SCHEMAS[words]
-    records = [json.loads(one) for one in text.splitlines()] if words in ("probe", "race") else [json.loads(text)]
+    records = [json.loads(one) for one in text.splitlines()] if words in LINES else [json.loads(text)]
     assert records
     for record in records:
         Draft202012Validator(schema).validate(record)
@@ -138,6 +142,7 @@ def test_incidents_that_are_kept(run, config, tmp_path):
     found = validated("alerts list", run("--config", config, "alerts", "list", "--since", "2027-01-01", "--json"))
     assert found["incidents"]
     assert found["silences"]
+    assert validated("alerts replay", run("--config", config, "alerts", "replay", "--json"))["type"] == "result"
     for words in (("alerts", "show"), ("incident",)):
         assert validated(" ".join(words), run("--config", config, *words, DOWN.id, "--json"))["events"]
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from probes.alerts.incident import Culprit
 from probes.alerts.state import Metric, Severity
 
 CALIBRATED_PER_WEEK: Final = 0.25
@@ -19,7 +20,7 @@ class ReplayedAlert(Struct, frozen=True, kw_only=True):
 
     opened_at: int
     resolved_at: int | None
-    cause: str
+    cause: Culprit
     name: str
     kind: str
     severity: Severity

@@ -9,14 +9,16 @@ from typing import Final
 from probes.exports.incident.evidence import AROUND_MS, Evidence
 from probes.outcome import Outcome
 from probes.sample import Sample
+from probes.text import line
 
 _WIDTH: Final = 960
-_LEFT: Final = 70
+_LEFT: Final = 180
 _RIGHT: Final = 20
 _TOP: Final = 40
 _PLOT: Final = 180
 _ROW: Final = 18
 _FONT: Final = 'font-family="sans-serif" font-size="12"'
+_NAME: Final = 28
 _MOST_ROWS: Final = 40
 _MOST_MARKS: Final = 6_000
 _NEUTRAL: Final = frozenset({Outcome.SKIPPED, Outcome.NO_KEY, Outcome.OWN_FAULT})
@@ -95,7 +97,7 @@ def _speeds(samples: Sequence[Sample], x: _axis) -> list[str]:
 
 def _outcomes(name: str, samples: Sequence[Sample], x: _axis, y: int) -> list[str]:
     """An endpoint's row: its name, and a mark for each of its samples."""
-    parts = [f'<text x="4" y="{y + 4}" font-size="10">{escape(name if len(name) <= 11 else name[:10] + "…")}</text>']
+    parts = [f'<text x="4" y="{y + 4}" font-size="10">{escape(line(name, _NAME))}</text>']
     for one in samples:
         if one.endpoint != name:
             continue

@@ -22,6 +22,9 @@ AROUND_MS: Final = 600_000
 MOST_SAMPLES: Final = 20_000
 """Samples of a pack, the oldest first."""
 
+_MODELS_WORDS: Final = frozenset({Outcome.WRONG_ANSWER, Outcome.REFUSED})
+"""Outcomes whose detail may be what the model wrote."""
+
 _MEANWHILE: Final = """
 SELECT endpoint.name, endpoint.provider, count(*), sum(CASE WHEN sample.outcome = 'ok' THEN 1 ELSE 0 END)
 FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id
@@ -113,8 +116,13 @@ def _counted(row: Sequence[Any]) -> tuple[str, str, int, int]:
     return name, provider, int(probes), int(ok)
 
 
+def _detail(outcome: str | None, detail: str | None, hide: Callable[[str], str]) -> str | None:
+    """What was said of a failure, without keys; None where the model said it."""
+    return None if detail is None or outcome in _MODELS_WORDS else hide(detail)
+
+
 def _hidden(incident: Incident, hide: Callable[[str], str]) -> Incident:
-    members = tuple(replace(one, detail=None if one.detail is None else hide(one.detail)) for one in incident.members)
+    members = tuple(replace(one, detail=_detail(one.outcome, one.detail, hide)) for one in incident.members)
     note = None if incident.note is None else hide(incident.note)
     return replace(incident, members=members, evidence=tuple(map(hide, incident.evidence)), note=note)
 
@@ -125,6 +133,4 @@ def _event(event: IncidentEvent, hide: Callable[[str], str]) -> IncidentEvent:
 
 def _sample(sample: Sample, hide: Callable[[str], str]) -> Sample:
     """A sample without what the model wrote and without keys."""
-    if sample.outcome is Outcome.WRONG_ANSWER:
-        return replace(sample, outcome_detail=None)
-    return sample if sample.outcome_detail is None else replace(sample, outcome_detail=hide(sample.outcome_detail))
+    return replace(sample, outcome_detail=_detail(sample.outcome, sample.outcome_detail, hide))

@@ -16,7 +16,7 @@ from probes.alerts.detect.replay import ReplayedEndpoint, judgements
 from probes.alerts.detect.replayed_alert import CALIBRATED_PER_WEEK, ReplayedAlert, ReplayResult
 from probes.alerts.detect.simple_rules import REOPEN_MS, RULES, RuleAlerts
 from probes.alerts.incident import Incident
-from probes.alerts.keeper import Keeper
+from probes.alerts.replayed import changes_of
 from probes.alerts.settings import DEFAULT_SETTINGS, AlertSettings
 from probes.alerts.state import Judgement
 from probes.store.alerts.past import past_hours, past_samples, recorded_endpoints
@@ -131,28 +131,13 @@ def _incidents(done: Iterable[_Replayed], settings: AlertSettings, since: int, u
         )
         for one in done
     }
-    keeper = Keeper(settings, watched)
-    wait = round(settings.group_wait * 1000) + 1
     told = sorted((judgement for one in done for judgement in one.judgements), key=lambda one: one.at)
     incidents: dict[str, Incident] = {}
     sent: set[str] = set()
-
-    def tick(now: int) -> None:
-        for change in keeper.tick(now):
-            incidents[change.incident.id] = change.incident
-            if change.due is not None:
-                sent.add(change.incident.id)
-
-    due: int | None = None
-    for one in told:
-        while due is not None and due <= one.at:
-            at, due = due, None
-            tick(at)
-        keeper.judged(one)
-        tick(one.at)
-        due = one.at + wait
-    if due is not None:
-        tick(min(due, until))
+    for change in changes_of(told, watched, settings, until):
+        incidents[change.incident.id] = change.incident
+        if change.due is not None:
+            sent.add(change.incident.id)
     return [_alert(one) for one in incidents.values() if one.id in sent and one.opened_at >= since]
 
 

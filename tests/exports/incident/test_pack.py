@@ -117,7 +117,7 @@ def test_the_picture_is_well_formed_and_bounded_whatever_the_samples(samples):
 def test_what_the_store_knows_is_gathered_around_the_incident(tmp_path):
     url = url_of(tmp_path / "history.db")
     far = [probe(-11), probe(91 + AROUND_MS / MINUTE)]
-    answered = probe(2, outcome=Outcome.WRONG_ANSWER, outcome_detail="the model said secret words")
+    answered = probe(2, outcome=Outcome.REFUSED, outcome_detail="the model said secret words")
     fill(tmp_path / "history.db", [*SAMPLES, answered, *far, sample(endpoint="kimi", started_at=BEGAN)])
     AlertStore(url).happened([OPENED])
     found = gathered(url)

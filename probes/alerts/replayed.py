@@ -1,0 +1,72 @@
+"""Incidents of the past: what is judged of stored samples, folded into incidents and messages as live; pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from heapq import heappop, heappush
+from typing import Final
+
+from probes.alerts.cause import CONDITIONS, WatchedEndpoint
+from probes.alerts.incident import Change
+from probes.alerts.keeper import Keeper
+from probes.alerts.settings import AlertSettings
+from probes.alerts.state import Judgement
+from probes.diagnosis.attribution import LastProbe, attribute
+from probes.outcome import SET_UP, Outcome
+
+TICK_MS: Final = 5_000
+"""How often the engine's keeper ticks."""
+
+
+def changes_of(
+    judgements: Iterable[Judgement], watched: Mapping[str, WatchedEndpoint], settings: AlertSettings, until: int
+) -> Iterator[Change]:
+    """What would have become of incidents until an instant; judgements come in the order of their ``at``, all in ms.
+
+    The keeper ticks when something can have changed: after a judgement that tells of trouble or of its end, and when
+    the first message of an incident has waited for others. Reachability checks are not stored: my network is blamed
+    only where the probes alone show it.
+    """
+    keeper = Keeper(settings, watched)
+    wait = round(1000 * settings.group_wait)
+    unwell: dict[str, dict[tuple[str, str], Judgement]] = {}  # by vantage, then by endpoint and lane
+    due: list[int] = []
+    for one in judgements:
+        while due and due[0] < one.at:
+            yield from keeper.tick(_next(due))
+        keeper.judged(one)
+        here, lane = unwell.setdefault(one.vantage, {}), (one.endpoint, one.lane)
+        before = here.pop(lane, None)
+        if one.state in CONDITIONS:
+            here[lane] = one
+        if one.notify or before is not None:
+            keeper.attributed(one.vantage, attribute(_last_probes(here.values(), watched, one.at), ()))
+            tick = _tick(one.at)
+            heappush(due, tick)
+            heappush(due, _tick(tick + wait))
+    while due and due[0] <= until:
+        yield from keeper.tick(_next(due))
+    yield from keeper.tick(until)
+
+
+def _last_probes(unwell: Iterable[Judgement], watched: Mapping[str, WatchedEndpoint], now: int) -> list[LastProbe]:
+    """The newest probe of every endpoint, as far as what is judged tells: whoever is not said to fail is fine."""
+    failing = {one.endpoint: one for one in unwell if one.outcome is not None}
+    probes = []
+    for endpoint in watched.values():
+        one = failing.get(endpoint.name)
+        outcome = Outcome.OK if one is None or one.outcome is None else Outcome(one.outcome)
+        at, since = (now, now) if one is None else (one.at, one.since)
+        connected = outcome not in SET_UP
+        probes.append(LastProbe(endpoint.name, endpoint.provider, endpoint.provider, outcome, at, since, connected))
+    return probes
+
+
+def _next(due: list[int]) -> int:
+    """Take the next instant off, however often it is there."""
+    at = heappop(due)
+    while due and due[0] == at:
+        heappop(due)
+    return at
+
+
+def _tick(at: int) -> int:
+    return -(-at // TICK_MS) * TICK_MS

@@ -1,0 +1,136 @@
+"""``alerts replay``: what would have been sent of the stored past, by the settings in effect or by a simpler rule."""
+
+import json
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace as changed
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from probes.alerts.detect.replayed_alert import ReplayedAlert, ReplayResult
+from probes.alerts.incident import Cause
+from probes.alerts.words import cause_words, lasting_words
+from probes.cli.output.progress_bar import progress_bar
+from probes.cli.output.table import columns, print_lines, styled
+from probes.cli.output.terminal import say
+from probes.config.file import find_config
+from probes.config.load import load
+from probes.exports.incident.record import at
+from probes.sample import iso
+from probes.store.alerts.replay import replay as replay_store
+from probes.store.location import default_url
+from probes.store.read.reader import StoreReader
+from probes.text import line
+
+_LOOK_S: Final = 0.2
+_MEMBERS: Final = 3
+
+
+def replay(
+    config: Path | None, *, since: int, endpoints: Sequence[str], rule: str, margin: float | None, as_json: bool
+) -> None:
+    """Print the alerts since an instant (ms) that would have been sent, the oldest first, and how many that is.
+
+    Raises ConfigError, StoreProblem, and ValueError for a rule that is none.
+    """
+    loaded = load(find_config(config))
+    url = loaded.store_url or default_url()
+    settings = loaded.alerts if margin is None else changed(loaded.alerts, margin=margin)
+    now = time.time_ns() // 1_000_000
+    with progress_bar("Replaying") as on_progress, ThreadPoolExecutor(1, "replay") as pool:
+        replayed = pool.submit(replay_store, url, since, now, endpoints, rule, settings)
+        while not replayed.done():
+            on_progress(0, 0)
+            time.sleep(_LOOK_S)
+        found = replayed.result()
+    if as_json:
+        for record in [*map(_alert_record, found.alerts), _result_record(found)]:
+            print(json.dumps(record))  # noqa: T201
+        return
+    if not found.samples:
+        say(_missing(url, endpoints))
+        return
+    if found.alerts:
+        print_lines([*_table(found.alerts), ""])
+    print_lines(_summary(found))
+
+
+def _alert_record(one: ReplayedAlert) -> dict[str, Any]:
+    return {
+        "type": "alert",
+        "opened_at": iso(one.opened_at),
+        "resolved_at": at(one.resolved_at),
+        "endpoint": one.name if one.cause == "endpoint" else None,
+        "culprit": one.cause,
+        "cause": one.name,
+        "kind": one.kind,
+        "severity": one.severity,
+        "members": list(one.members),
+        "metric": one.metric,
+        "ratio": one.ratio,
+    }
+
+
+def _result_record(found: ReplayResult) -> dict[str, Any]:
+    return {
+        "type": "result",
+        "rule": found.rule,
+        "since": iso(found.since),
+        "until": iso(found.until),
+        "endpoints": found.endpoints,
+        "samples": found.samples,
+        "endpoint_weeks": found.endpoint_weeks,
+        "alerts": len(found.alerts),
+        "alerts_per_endpoint_week": _per_week(found),
+        "calibrated_per_endpoint_week": found.calibrated_per_week,
+    }
+
+
+def _per_week(found: ReplayResult) -> float | None:
+    return len(found.alerts) / found.endpoint_weeks if found.endpoint_weeks > 0 else None
+
+
+def _table(alerts: Sequence[ReplayedAlert]) -> list[str]:
+    rows = [
+        (
+            f"{datetime.fromtimestamp(one.opened_at / 1000, UTC).astimezone():%Y-%m-%d %H:%M}",
+            "not over" if one.resolved_at is None else lasting_words(one.resolved_at - one.opened_at),
+            styled(one.kind, "bad" if one.severity == "critical" else "warning"),
+            cause_words(Cause(one.cause, one.name)),
+            "" if one.ratio is None else f"{one.ratio:.1f}×",
+            _members(one),
+        )
+        for one in alerts
+    ]
+    return columns([("OPENED", "FOR", "STATE", "CAUSE", "SLOWER", "MEMBERS"), *rows], right={4})
+
+
+def _members(one: ReplayedAlert) -> str:
+    if one.cause == "endpoint":
+        return ""
+    named = ", ".join(line(name, 60) for name in one.members[:_MEMBERS])
+    return named if len(one.members) <= _MEMBERS else f"{named} and {len(one.members) - _MEMBERS} more"
+
+
+def _summary(found: ReplayResult) -> list[str]:
+    count = len(found.alerts)
+    rate = _per_week(found)
+    often = "" if rate is None else f": {rate:.2f} an endpoint and week"
+    alerts = f"{count} {'alert' if count == 1 else 'alerts'}"
+    lines = [f"{alerts} of {found.endpoints} endpoints and {found.samples:,} samples{often}"]
+    if found.calibrated_per_week is not None:
+        lines.append(f"calibrated to at most {found.calibrated_per_week:g} an endpoint and week by chance alone")
+    return [styled(one, "note") for one in lines]
+
+
+def _missing(url: str, endpoints: Sequence[str]) -> str:
+    """Why there was nothing to replay."""
+    with StoreReader(url) as reader:
+        if not reader.has("sample"):
+            return "there is no history yet: inftop record, or inftop, records"
+        known = sorted({key[1] for key in reader.endpoints().values()})
+    if unknown := [one for one in endpoints if one not in known]:
+        return f"no sample of {', '.join(line(one, 60) for one in unknown)}; the store has: {', '.join(known)}"
+    return "no sample in that time"
