@@ -24,6 +24,9 @@ ANSWERED: Final = frozenset(
 FAULTS: Final = UNREACHED | ANSWERED
 """Failures that another endpoint may share; every other one is the endpoint's, or the account's, own."""
 
+CHECK_KEPT_MS: Final = 300_000
+"""A reachability check older than this says nothing about the present."""
+
 _STEPS: Final = {Outcome.DNS: "name resolution", Outcome.CONNECT: "TCP connect", Outcome.TLS: "TLS handshake"}
 
 
@@ -88,6 +91,11 @@ def attribute(last_probes: Sequence[LastProbe], checks: Sequence[ReachabilityChe
     there are no others (a simulation).
     """
     return {one.endpoint: _attribute(one, last_probes, checks) for one in last_probes if one.outcome is not Outcome.OK}
+
+
+def recent_checks(checks: Iterable[ReachabilityCheck], now: int) -> tuple[ReachabilityCheck, ...]:
+    """The reachability checks of the last five minutes; ``now`` is milliseconds since the epoch."""
+    return tuple(one for one in checks if now - one.at <= CHECK_KEPT_MS)
 
 
 def worst(attributions: Mapping[str, Attribution]) -> Attribution | None:

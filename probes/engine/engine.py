@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, ParamSpec, Protocol
 
+from probes.alerts.settings import AlertSettings
 from probes.budget.cap import Budget, Ledger
 from probes.budget.charge import highest_charge
 from probes.clock import SteadyClock
@@ -96,7 +97,7 @@ class Engine:
 
     It is the `MonitorServices` of its monitors and the `RaceServices` of races. `reconfigure` changes what it probes
     while it runs; ``configuration`` says what came of that, and ``keys_changed`` is called where a person changed keys.
-    ``alerts`` says what is judged of the samples.
+    ``alerts`` says what is judged of the samples, and ``configure_alerts`` is called with changed settings of that.
     ``tls`` is the TLS context of endpoints without TLS options of their own. ``recent`` holds, by endpoint name, the
     newest samples of earlier runs, oldest first, so that a restart does not probe again early. A listener's exception
     is logged; the others are still called.
@@ -135,6 +136,7 @@ class Engine:
         self._first_round: FirstRound | None = None
         self.configuration: Callable[[], ConfigurationStatus | None] = lambda: None
         self.alerts: Callable[[], AlertStatus | None] = lambda: None
+        self.configure_alerts: Callable[[AlertSettings], None] = lambda _: None
         self.keys_changed: Callable[[], None] = lambda: None
         self.endpoints = tuple(endpoints)
         self.monitors = {

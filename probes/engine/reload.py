@@ -125,6 +125,7 @@ class Reload:
         if config.endpoints != self.config.endpoints or settings:
             endpoints = config.endpoints if self._watching else ()
             self._engine.reconfigure(endpoints, config.budget, config.reachability_plan)
+            self._engine.configure_alerts(config.alerts)
             if changes.added or changes.changed:
                 warn_of(endpoints)
         self.config = config

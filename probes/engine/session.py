@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from probes import __version__
+from probes.alerts.settings import DEFAULT_SETTINGS, AlertSettings
 from probes.budget.cap import DAY_MS, Budget, Ledger, midnight
 from probes.budget.charge import Spent, charge
 from probes.config.file import find_config
@@ -20,6 +21,8 @@ from probes.config.first_start import first_endpoints
 from probes.config.load import DEFAULT_VANTAGE, Config, load
 from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.endpoint import Endpoint
+from probes.engine.alerts.alerting import Alerting
+from probes.engine.alerts.store_exchange import StoreExchange
 from probes.engine.descriptors import raise_limit, shortage
 from probes.engine.engine import Engine
 from probes.engine.key_finder import KeyFinder
@@ -61,7 +64,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to probe, where to store it and what it may cost, resolved; ``config`` is the file that says so, if any."""
+    """What to probe, where to store it and what it may cost, resolved; ``config`` is the file that says so, if any.
+
+    Where ``alerts`` is None nothing is judged.
+    """
 
     endpoints: tuple[Endpoint, ...]
     budget: Budget
@@ -71,6 +77,7 @@ class Plan:
     retention: Retention = FOREVER
     vantage: str = DEFAULT_VANTAGE
     models_every: float | None = None
+    alerts: AlertSettings | None = None
     config: Config | None = None
 
     @classmethod
@@ -84,6 +91,7 @@ class Plan:
             retention=config.retention,
             vantage=config.vantage,
             models_every=config.models_every,
+            alerts=config.alerts,
             config=config,
         )
 
@@ -130,7 +138,8 @@ async def open_plan(config: Path | None, *, demo: bool, with_keys: bool = False)
         store_url = f"sqlite:///{simulated.folder / 'history.db'}"
         usual = demo_baselines(DEFAULT_VANTAGE, time.time_ns() // 1_000_000)
         await asyncio.to_thread(keep_baselines, store_url, usual)
-        yield Plan(demo_endpoints(simulated.url), Budget(None, None), store_url, simulated=True)
+        endpoints, nothing = demo_endpoints(simulated.url), Budget(None, None)
+        yield Plan(endpoints, nothing, store_url, simulated=True, alerts=DEFAULT_SETTINGS)
 
 
 @contextlib.asynccontextmanager
@@ -160,6 +169,7 @@ async def open_engine(
         ledger, recent = await asyncio.to_thread(read_history, plan)
         writer = _writer(plan, claim, on_lost) if watching else None
         tasks: list[asyncio.Task[None]] = []
+        judging = contextlib.AsyncExitStack()
         try:
             engine = Engine(
                 plan.endpoints if watching else (),
@@ -177,10 +187,13 @@ async def open_engine(
             if watching and plan.config is not None:
                 pages = _status_watch(engine, plan, plan.config, tls)
                 tasks.append(asyncio.create_task(pages.run(), name="status pages"))
+            if watching and plan.alerts is not None:
+                await judging.enter_async_context(_judging(engine, plan, plan.alerts))
             yield engine
         finally:
             for task in tasks:
                 task.cancel()
+            await judging.aclose()
             if writer is not None:
                 await writer.close(DRAIN_S)
 
@@ -214,6 +227,28 @@ def _status_watch(engine: Engine, plan: Plan, config: Config, tls: ssl.SSLContex
         wanted=lambda: config.alerts.status_pages,
         tls=tls,
     )
+
+
+@contextlib.asynccontextmanager
+async def _judging(engine: Engine, plan: Plan, settings: AlertSettings) -> AsyncIterator[None]:
+    """Judge what an engine measures, and keep incidents; at the end what waits for the store is stored."""
+    store = StoreExchange(plan.store_url, plan.vantage)
+    alerting = Alerting(engine, store, settings, vantage=plan.vantage)
+    engine.alerts, engine.configure_alerts = lambda: alerting.status, alerting.configure
+    task = asyncio.create_task(alerting.run(), name="alerts")
+    task.add_done_callback(_log_defect)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+        await alerting.close()
+
+
+def _log_defect(task: asyncio.Task[None]) -> None:
+    """Log what ended a task that goes on without end; probes go on without it."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("%s have ended", task.get_name(), exc_info=error)
 
 
 def _writer(plan: Plan, claim: Claim | None, on_lost: Callable[[StoreHeld], None]) -> Writer:

@@ -237,6 +237,9 @@ class Obedient(Broken):
     def reconfigure(self, endpoints, *_) -> None:
         self.watched = tuple(one.name for one in endpoints)
 
+    def configure_alerts(self, settings) -> None:
+        pass
+
 
 async def test_a_new_key_brings_the_shipped_endpoints_that_have_it(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)

@@ -1,18 +1,13 @@
 """The attribution of failures: what it is made from, and in words."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from probes.diagnosis.attribution import Attribution, LastProbe, failing_since
-from probes.diagnosis.reachability import ReachabilityCheck
 from probes.feed.messages import EndpointFacts
 from probes.outcome import UNCOUNTED, Outcome
 from probes.sample import Sample
 from tui.state.history import OUTCOMES, History
 from tui.style.format import minute
-
-CHECK_KEPT_MS: Final = 300_000
-"""A reachability check older than this says nothing about the present."""
 
 
 def last_probe(facts: EndpointFacts, newest: Sample, history: History) -> LastProbe:
@@ -28,11 +23,6 @@ def _finished(history: History) -> Iterable[tuple[int, bool]]:
         outcome = OUTCOMES[history.outcome[index]]
         if outcome not in UNCOUNTED:
             yield history.started_at[index], outcome is not Outcome.OK
-
-
-def recent_checks(checks: Iterable[ReachabilityCheck], now: int) -> tuple[ReachabilityCheck, ...]:
-    """The reachability checks of the last five minutes."""
-    return tuple(one for one in checks if now - one.at <= CHECK_KEPT_MS)
 
 
 def headline(attribution: Attribution) -> str:

@@ -13,7 +13,7 @@ from probes.alerts.incident import Incident
 from probes.alerts.state import Judgement
 from probes.alerts.state import State as JudgedState
 from probes.certificate import Certificate
-from probes.diagnosis.attribution import Attribution, LastProbe, attribute, worst
+from probes.diagnosis.attribution import Attribution, LastProbe, attribute, recent_checks, worst
 from probes.diagnosis.reachability import ReachabilityCheck
 from probes.endpoint import lane_of
 from probes.feed.messages import (
@@ -27,7 +27,6 @@ from probes.feed.messages import (
 )
 from probes.sample import Sample
 from tui.sources.messages import Configured, LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
-from tui.state.attribution import recent_checks
 from tui.state.background import Background
 from tui.state.endpoint_state import EndpointState, Recent
 from tui.state.figures import window_start

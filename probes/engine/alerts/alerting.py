@@ -1,0 +1,366 @@
+"""Alerting: while an engine runs, its samples are judged, incidents are kept and stored, and screens are told."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, Protocol
+
+from probes.alerts.cause import WatchedEndpoint
+from probes.alerts.incident import Change, Incident
+from probes.alerts.keeper import Keeper
+from probes.alerts.settings import AlertSettings
+from probes.alerts.silence import Silence
+from probes.alerts.state import Judgement, State
+from probes.clock import elapsed_ns
+from probes.endpoint import Endpoint, Lane, Policy, lane_of
+from probes.engine.alerts.judges import Judges
+from probes.engine.alerts.store_exchange import Found, LaneKey, Pending, StoreExchange, problem_words
+from probes.feed.messages import RESOLVED_MS, AlertStatus, EndpointFacts, EngineStatus, MonitorStatus
+from probes.outcome import FAILED
+from probes.sample import Sample
+from probes.store.alerts.outbox import QueuedMessage
+from probes.store.problem import StoreProblem
+
+TICK_S: Final = 5.0
+"""Seconds from one look at what has become of incidents to the next; what is worse than before is looked at at once."""
+
+STORED_S: Final = 30.0
+"""Seconds from one write of figures that have changed to the next; what is worse, or well again, is stored at once."""
+
+STOPPED_S: Final = 3 * TICK_S
+"""Where a tick comes so much later than the one before, this process was stopped, or the machine slept."""
+
+CLOSE_S: Final = 5.0
+"""Seconds that the store may take at the end for what is not stored yet."""
+
+EARLY_MOST: Final = 500
+"""Samples of an endpoint that wait at most while its past is being read."""
+
+log = logging.getLogger(__name__)
+
+
+class Monitor(Protocol):
+    """What is asked of an endpoint's monitor."""
+
+    endpoint: Endpoint
+
+    @property
+    def status(self) -> MonitorStatus:
+        """The endpoint's schedule now."""
+
+    def confirm(self, is_wanted: Callable[[], bool]) -> None:
+        """Probe again soon, to tell whether a probe that has just failed was a blip."""
+
+
+class WatchedEngine(Protocol):
+    """What is asked of the engine."""
+
+    @property
+    def monitors(self) -> Mapping[str, Monitor]:
+        """The monitors of the endpoints that are probed, by name."""
+
+    @property
+    def status(self) -> EngineStatus:
+        """The engine now."""
+
+    def on_sample(self, listener: Callable[[Sample, str], None]) -> None:
+        """Call ``listener`` with every sample from now on."""
+
+    def on_endpoints(self, listener: Callable[[Sequence[Endpoint]], None]) -> None:
+        """Call ``listener`` with all endpoints whenever they are configured anew."""
+
+
+class Outbox(Protocol):
+    """What delivers the messages that are put into the store's outbox."""
+
+    def start(self) -> None:
+        """Begin to deliver."""
+
+    def stop(self) -> None:
+        """End; what is under way is sent again by the next one. May wait."""
+
+    def look(self) -> None:
+        """Look at the outbox now."""
+
+    def configure(self, settings: AlertSettings) -> None:
+        """Take over other settings."""
+
+
+Queueing = Callable[[Change, AlertSettings, Mapping[str, str | None], Sequence[Silence], int], Iterable[QueuedMessage]]
+"""What is to be sent of a change, to which channels and when; by settings, groups of endpoints, silences and now."""
+
+
+class Alerting:
+    """Judges what ``engine`` measures, from the first sample on, and keeps incidents while `run` runs.
+
+    The store may be away: what is to be stored waits, and incidents go on. They are kept only while they are ours to
+    keep (`KeeperLease`), else they are shown as another recorder keeps them. ``queueing`` says what is to be sent of
+    them, the ``outbox`` sends it. ``now`` gives milliseconds since the epoch, ``elapsed`` nanoseconds that the
+    machine's sleep is part of.
+    """
+
+    def __init__(
+        self,
+        engine: WatchedEngine,
+        store: StoreExchange,
+        settings: AlertSettings,
+        *,
+        vantage: str,
+        queueing: Queueing = lambda *_: (),
+        outbox: Outbox | None = None,
+        now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        elapsed: Callable[[], int] = elapsed_ns,
+    ) -> None:
+        self._engine, self._store, self._settings = engine, store, settings
+        self._vantage, self._queueing, self._outbox = vantage, queueing, outbox
+        self._now, self._elapsed = now, elapsed
+        self._judges = Judges(vantage, settings)
+        self._early: dict[str, list[Sample]] = {}
+        self._keeper: Keeper | None = None
+        self._kept_by_others: tuple[Incident, ...] = ()
+        self._facts: tuple[EndpointFacts, ...] = ()
+        self._silences: tuple[Silence, ...] = ()
+        self._told: dict[LaneKey, tuple[State, bool]] = {}
+        self._stored_at = 0
+        self._pending = Pending()
+        self._problem: str | None = None
+        self._status: AlertStatus | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._exchanging: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()
+        self._ticked: int | None = None
+        self._new = self._judges.configure(self._endpoints(), settings)
+        self._early = {one.name: [] for one in self._new}
+        engine.on_sample(self._take)
+        engine.on_endpoints(lambda _: self._reconfigure())
+
+    @property
+    def status(self) -> AlertStatus:
+        """What is judged now, and the incidents that are open or ended lately."""
+        if self._status is None:
+            self._status = self._made_status()
+        return self._status
+
+    def configure(self, settings: AlertSettings) -> None:
+        """Take over other settings."""
+        if settings != self._settings:
+            self._settings = settings
+            self._reconfigure()
+            if self._outbox is not None:
+                self._outbox.configure(settings)
+
+    async def run(self) -> None:
+        """Read what was judged before, then look after incidents; until cancelled."""
+        await self._warm_up(self._new)
+        await self._forget_lanes()
+        while True:
+            self.tick()
+            self._wake.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), TICK_S)
+
+    async def close(self) -> None:
+        """Store what is not stored yet, for `CLOSE_S` at most, and deliver no more."""
+        for task in self._tasks:
+            task.cancel()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                if self._exchanging is not None:
+                    await asyncio.wait({self._exchanging})
+                if self._pending:
+                    await self._exchange()
+        if self._outbox is not None and self._keeper is not None:
+            await asyncio.to_thread(self._outbox.stop)
+
+    # what is watched
+
+    def _endpoints(self) -> list[Endpoint]:
+        """The endpoints that are judged."""
+        return [one.endpoint for one in self._engine.monitors.values()] if self._settings.enabled else []
+
+    def _watched(self) -> dict[str, WatchedEndpoint]:
+        """All endpoints that an incident may be of, those that are only probed from other places among them."""
+        found = {one.name: _elsewhere(one) for one in self._facts}
+        for name, monitor in self._engine.monitors.items():
+            one, why = monitor.endpoint, None
+            if not self._settings.enabled:
+                why = "alerts are switched off"
+            elif not one.alerts:
+                why = "its alerts are switched off"
+            elif monitor.status.paused and name not in found:
+                why = "paused"
+            lanes = _lanes(one.connection)
+            found[name] = WatchedEndpoint(name, one.provider, one.model, one.group or "", one.interval, lanes, why)
+        return found
+
+    def _reconfigure(self) -> None:
+        """Judge the endpoints that are probed now, by the settings of now."""
+        new = self._judges.configure(self._endpoints(), self._settings)
+        names = {one.name for one in self._judges.endpoints}
+        self._pending.forget({key for key in self._told if key[1] not in names})
+        self._told = {key: one for key, one in self._told.items() if key[1] in names}
+        self._early |= {one.name: [] for one in new}
+        self._status = None
+        if new:
+            task = asyncio.create_task(self._warm_up(new), name="what new endpoints were judged before")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _warm_up(self, endpoints: Sequence[Endpoint]) -> None:
+        """Judge on from what earlier runs observed of these endpoints; where that cannot be read, from now on."""
+        try:
+            past = await asyncio.to_thread(self._store.past, endpoints)
+        except StoreProblem as problem:
+            self._problem, past = problem_words(problem), {}
+        for endpoint in endpoints:
+            name = endpoint.name
+            early = self._early.pop(name, [])
+            if name in past:
+                known = {one.sample_id for one in early if one.sample_id is not None}
+                self._judges.use(name, past[name].baselines)
+                self._judges.warm_up(name, [one for one in past[name].observations if one.sample_id not in known])
+            for judgement in self._judges.judgements_of(name):
+                self._judged(judgement)
+            for sample in early:
+                self._observe(sample)
+
+    async def _forget_lanes(self) -> None:
+        """Have the judgements of endpoints that are watched no more taken out of the store."""
+        with contextlib.suppress(StoreProblem):
+            names = {one.name for one in self._judges.endpoints}
+            stored = await asyncio.to_thread(self._store.stored_lanes)
+            self._pending.forget({key for key in stored if key[1] not in names})
+
+    # samples and judgements
+
+    def _take(self, sample: Sample, _: str) -> None:
+        """Take a sample; while its endpoint's past is being read it waits."""
+        early = self._early.get(sample.endpoint)
+        if early is None:
+            self._observe(sample)
+        else:
+            early.append(sample)
+            del early[:-EARLY_MOST]
+
+    def _observe(self, sample: Sample) -> None:
+        name = sample.endpoint
+        judgement = self._judges.observe(sample)
+        if judgement is not None:
+            self._judged(judgement)
+        monitor = self._engine.monitors.get(name)
+        if sample.kind is not None or monitor is None:
+            return
+        if sample.outcome in FAILED and self._keeper is not None:
+            self._keeper.probe_failed(self._vantage, name, lane_of(monitor.endpoint.connection))
+        if self._judges.wants_confirmation(name):
+            monitor.confirm(lambda: self._judges.wants_confirmation(name))
+
+    def _judged(self, judgement: Judgement) -> None:
+        """Take in what is judged of a lane now: for the store, for incidents and for screens."""
+        key, told = self._pending.put(judgement), (judgement.state, judgement.notify)
+        self._status = None
+        if self._keeper is not None:
+            self._keeper.judged(judgement)
+        if self._told.get(key) != told:
+            self._told[key] = told
+            self._pending.is_urgent = True
+            self._wake.set()
+
+    # incidents
+
+    def tick(self) -> None:
+        """See what has become of judgements and incidents by now, and have it stored unless that is under way."""
+        now, elapsed = self._now(), self._elapsed()
+        if self._ticked is not None and elapsed - self._ticked > STOPPED_S * 1e9:
+            self._judges.was_stopped()
+        self._ticked = elapsed
+        statuses = {name: monitor.status for name, monitor in self._engine.monitors.items()}
+        probed = {name: not (one.paused or one.no_key) for name, one in statuses.items()}
+        for judgement in self._judges.tick(now, probed):
+            self._judged(judgement)
+        if self._keeper is not None:
+            self._keep(self._keeper, now)
+        if self._status is not None and (made := self._made_status()) != self._status:
+            self._status = made
+        if self._exchanging is None or self._exchanging.done():
+            self._exchanging = asyncio.create_task(self._exchange(), name="alerts and the store")
+
+    def _keep(self, keeper: Keeper, now: int) -> None:
+        keeper.configured(self._settings, self._watched())
+        keeper.attributed(self._vantage, self._judges.attributions(self._engine.status.checks, now))
+        groups = {name: one.endpoint.group for name, one in self._engine.monitors.items()}
+        for change in keeper.tick(now):
+            self._pending.change(change, self._queueing(change, self._settings, groups, self._silences, now))
+            self._status = None
+
+    async def _exchange(self) -> None:
+        """Store what waits for it, and take in what others did; where the store is away it waits on."""
+        out, keeper, elapsed = Pending(), self._keeper, self._elapsed()
+        if self._pending.is_urgent or elapsed - self._stored_at >= STORED_S * 1e9:
+            out, self._pending, self._stored_at = self._pending, out, elapsed
+        ids = [one.id for one in keeper.incidents] if keeper is not None else []
+        try:
+            found = await asyncio.to_thread(
+                self._store.exchange, out.outgoing(), ids if keeper is not None else None, self._settings, self._now()
+            )
+        except StoreProblem as problem:
+            self._pending = out.before(self._pending)
+            self._tell_problem(problem_words(problem))
+        except BaseException:
+            self._pending = out.before(self._pending)
+            raise
+        else:
+            self._tell_problem(None)
+            await self._accept(found)
+            if out.messages and self._outbox is not None and found.is_keeper:
+                self._outbox.look()
+
+    def _tell_problem(self, problem: str | None) -> None:
+        if problem != self._problem:
+            self._problem, self._status = problem, None
+
+    async def _accept(self, found: Found) -> None:
+        """Take in what an exchange found."""
+        now = self._now()
+        self._silences, self._facts = found.silences, found.facts
+        if not found.is_keeper:
+            had, self._keeper = self._keeper, None
+            self._pending.drop_incidents()
+            others = found.incidents or ()
+            if others != self._kept_by_others:
+                self._kept_by_others, self._status = others, None
+            if had is not None and self._outbox is not None:
+                await asyncio.to_thread(self._outbox.stop)
+            return
+        if self._keeper is None or found.incidents is not None:
+            self._keeper = Keeper(self._settings, self._watched(), found.incidents or (), now)
+            for judgement in self._judges.judgements:
+                self._keeper.judged(judgement)
+            if self._outbox is not None:
+                self._outbox.start()
+        for judgement in found.judgements:
+            self._keeper.judged(judgement)
+        if found.recording is not None:
+            self._keeper.recording(found.recording, now)
+        self._keeper.people_did(found.people)
+        self._status = None
+
+    def _made_status(self) -> AlertStatus:
+        since = self._now() - RESOLVED_MS
+        every = self._kept_by_others if self._keeper is None else self._keeper.incidents
+        incidents = tuple(one for one in every if one.resolved_at is None or one.resolved_at >= since)
+        judgements = tuple(one for one in self._judges.judgements if one.state is not State.OK)
+        return AlertStatus(judgements, incidents, self._settings.enabled, self._problem)
+
+
+def _elsewhere(facts: EndpointFacts) -> WatchedEndpoint:
+    """An endpoint that a recorder of another place probes."""
+    why = None if facts.enabled else "switched off"
+    lanes, group = _lanes(facts.connection), facts.group or ""
+    return WatchedEndpoint(facts.name, facts.provider, facts.model, group, facts.interval, lanes, why)
+
+
+def _lanes(policy: Policy) -> tuple[Lane, ...]:
+    return ("warm", "cold") if policy == "both" else (policy,)

@@ -1,0 +1,229 @@
+"""What alerts read from the store and write into it, in a thread of its own: nothing here runs on the engine's loop."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from probes.alerts.detect.baseline import Baselines
+from probes.alerts.detect.observation import Observation, observation_of
+from probes.alerts.incident import Change, Incident
+from probes.alerts.settings import AlertSettings
+from probes.alerts.silence import Silence
+from probes.alerts.state import Judgement
+from probes.endpoint import Endpoint
+from probes.feed.messages import RESOLVED_MS, EndpointFacts, RecorderStatus
+from probes.store.alerts.baselines import read_baselines
+from probes.store.alerts.incidents import AlertStore, people_columns, read_kept
+from probes.store.alerts.judgements import keep_judgements, read_judgements
+from probes.store.alerts.keeper_lease import KeeperLease
+from probes.store.alerts.newest_observations import newest_observations
+from probes.store.alerts.outbox import QueuedMessage
+from probes.store.alerts.silences import read_silences
+from probes.store.location import is_postgres
+from probes.store.problem import StoreProblem
+from probes.store.read.reader import StoreReader
+from probes.store.write.journal_folder import samples_for
+
+WARM_UP: Final = 120
+"""How many of an endpoint's newest samples a judge begins with: more than any of its detectors remembers."""
+
+PAUSE_S: Final = 0.005
+"""Seconds between the questions about two endpoints, in which the engine's loop has the interpreter to itself."""
+
+GONE_AFTER_S: Final = 15.0
+"""A recorder of another place that has shown no sign of life for so long records no more."""
+
+LaneKey = tuple[str, str, str]
+"""A vantage, an endpoint and a lane."""
+
+
+class Outgoing(NamedTuple):
+    """What is to be stored: judgements that changed, lanes that are judged no more, incidents and their messages."""
+
+    judgements: tuple[Judgement, ...] = ()
+    gone: tuple[LaneKey, ...] = ()
+    changes: tuple[Change, ...] = ()
+    messages: tuple[QueuedMessage, ...] = ()
+
+
+class Pending:
+    """What waits to be stored, in the order in which it came about.
+
+    ``is_urgent``: more than counts and figures have changed.
+    """
+
+    def __init__(self) -> None:
+        self._judgements: dict[LaneKey, Judgement] = {}
+        self._gone: set[LaneKey] = set()
+        self._changes: list[Change] = []
+        self.messages: list[QueuedMessage] = []
+        self.is_urgent = False
+
+    def __bool__(self) -> bool:
+        return bool(self._judgements or self._gone or self._changes or self.messages)
+
+    def put(self, judgement: Judgement) -> LaneKey:
+        """Have a judgement stored in the place of the one before; returns whose it is."""
+        key = (judgement.vantage, judgement.endpoint, judgement.lane)
+        self._judgements[key] = judgement
+        self._gone.discard(key)
+        return key
+
+    def forget(self, keys: Iterable[LaneKey]) -> None:
+        """Have what is judged of these lanes taken out."""
+        for key in keys:
+            self._judgements.pop(key, None)
+            self._gone.add(key)
+            self.is_urgent = True
+
+    def change(self, change: Change, messages: Iterable[QueuedMessage]) -> None:
+        """Have an incident's change stored with the messages that it makes due."""
+        before = next((one for one in reversed(self._changes) if one.incident.id == change.incident.id), None)
+        if before is not None and before.due is None:  # nobody is told of that one: it is a part of this
+            self._changes.remove(before)
+            change = replace(change, events=(*before.events, *change.events))
+        self._changes.append(change)
+        self.messages += messages
+        self.is_urgent = self.is_urgent or change.due is not None or bool(change.events)
+
+    def drop_incidents(self) -> None:
+        """Store no changes of incidents: they are another's to keep."""
+        self._changes, self.messages = [], []
+
+    def outgoing(self) -> Outgoing:
+        """What there is to store."""
+        judgements, changes = tuple(self._judgements.values()), tuple(self._changes)
+        return Outgoing(judgements, tuple(self._gone), changes, tuple(self.messages))
+
+    def before(self, later: "Pending") -> "Pending":
+        """What waits here, and what came about later."""
+        for judgement in later._judgements.values():
+            self.put(judgement)
+        self.forget(later._gone)
+        for change in later._changes:
+            self.change(change, ())
+        self.messages += later.messages
+        self.is_urgent = self.is_urgent or later.is_urgent
+        return self
+
+
+class Past(NamedTuple):
+    """What is known of an endpoint from earlier runs: its newest samples, oldest first, and what is usual."""
+
+    observations: list[Observation]
+    baselines: Baselines
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an exchange found: whether the incidents are ours to keep, and what others did.
+
+    ``incidents`` are those of the store where they are not ours, or were not before; else None. ``people`` has, by
+    incident, what people did to it. ``judgements`` are those of other places, ``recording`` the places where somebody
+    records now, and ``facts`` what their recorders are configured for.
+    """
+
+    is_keeper: bool
+    incidents: tuple[Incident, ...] | None = None
+    people: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    judgements: tuple[Judgement, ...] = ()
+    recording: frozenset[str] | None = None
+    facts: tuple[EndpointFacts, ...] = ()
+    silences: tuple[Silence, ...] = ()
+
+
+class StoreExchange:
+    """The store at ``url``, as the alerts of the recorder at ``vantage`` use it. One thread at a time may use it.
+
+    Every method may wait, and raises StoreProblem; what it was to store can be given to it again.
+    """
+
+    def __init__(self, url: str, vantage: str) -> None:
+        self._url = url
+        self._vantage = vantage
+        self._shared = is_postgres(url)
+        self._lease = KeeperLease(url)
+        self._store = AlertStore(url)
+        self._beats: dict[str, tuple[int, float]] = {}
+
+    def past(self, endpoints: Iterable[Endpoint]) -> dict[str, Past]:
+        """What is known of these endpoints, by name; samples that still wait in the journal are among the newest."""
+        wanted = {one.name: one for one in endpoints}
+        found = {name: Past([], {}) for name in wanted}
+        with closing(StoreReader(self._url)) as reader:
+            for name, endpoint in wanted.items():
+                with suppress(KeyError):  # an outcome of a newer inftop: the judge begins anew
+                    observations = newest_observations(reader, self._vantage, endpoint, WARM_UP)
+                    found[name] = Past(observations, self._baselines(reader, name))
+                time.sleep(PAUSE_S)
+        for sample in samples_for(self._url, self._vantage):
+            if (known := wanted.get(sample.endpoint)) is not None and sample.model == known.model:
+                found[sample.endpoint].observations.append(observation_of(sample))
+        for one in found.values():
+            one.observations.sort(key=lambda each: each.at)
+        return found
+
+    def _baselines(self, reader: StoreReader, name: str) -> Baselines:
+        found = read_baselines(reader, [name])
+        return {(lane, metric): one for (vantage, _, lane, metric), one in found.items() if vantage == self._vantage}
+
+    def stored_lanes(self) -> list[LaneKey]:
+        """The lanes of this place of which the store has a judgement."""
+        with closing(StoreReader(self._url)) as reader:
+            known = read_judgements(reader)
+        return [(one.vantage, one.endpoint, one.lane) for one in known if one.vantage == self._vantage]
+
+    def exchange(self, out: Outgoing, kept: Sequence[str] | None, settings: AlertSettings, now: int) -> Found:
+        """Store what there is to store, and read what others did since; ``now`` is milliseconds since the epoch.
+
+        ``kept`` are the ids of the incidents that we keep; None: we keep none yet. Judgements are stored in any case,
+        changes of incidents and messages only while they are ours to keep.
+        """
+        is_keeper = kept is not None
+        if self._shared or not is_keeper or out.changes:
+            is_keeper = self._lease.hold()
+        if out.judgements or out.gone:
+            keep_judgements(self._url, out.judgements, out.gone)
+        incidents = None
+        if kept is not None and is_keeper:
+            if out.changes:
+                self._store.keep(out.changes, out.messages)
+        else:
+            since = now - (round(1000 * settings.reopen) if is_keeper else RESOLVED_MS)
+            incidents = tuple(read_kept(self._url, since))
+            kept = [one.id for one in incidents]
+        with closing(StoreReader(self._url)) as reader:
+            people = people_columns(reader, kept)
+            silences = tuple(read_silences(reader, now))
+            if not (self._shared and is_keeper):
+                return Found(is_keeper, incidents, people, silences=silences)
+            others = tuple(one for one in read_judgements(reader) if one.vantage != self._vantage)
+            recording, facts = self._recorders(reader)
+        return Found(is_keeper, incidents, people, others, recording, facts, silences)
+
+    def _recorders(self, reader: StoreReader) -> tuple[frozenset[str], tuple[EndpointFacts, ...]]:
+        """Where somebody records now, ourselves among them, and what recorders of other places are configured for.
+
+        A recorder is alive while its beat changes: its clock may be another than ours.
+        """
+        now = time.monotonic()
+        alive, facts = {self._vantage}, dict[str, EndpointFacts]()
+        for vantage, beat_at, status in reader.few("SELECT vantage, beat_at, status FROM recorder"):
+            seen = self._beats.get(vantage)
+            if seen is None or seen[0] != beat_at:
+                self._beats[vantage] = seen = (beat_at, now)
+            if vantage == self._vantage or now - seen[1] > GONE_AFTER_S:
+                continue
+            alive.add(vantage)
+            with suppress(ValueError):  # of a newer inftop
+                facts |= {one.name: one for one in RecorderStatus.from_json(status).endpoints or ()}
+        return frozenset(alive), tuple(facts.values())
+
+
+def problem_words(problem: StoreProblem) -> str:
+    """Why incidents are not stored now."""
+    return f"incidents wait for the store: {problem.detail or problem.state}"

@@ -1,0 +1,23 @@
+"""The newest samples of an endpoint as observations, so that a judge goes on where another process ended."""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+from typing import Final
+
+from probes.alerts.detect.observation import COLUMNS, Observation, observed
+from probes.endpoint import Endpoint
+from probes.store.read.reader import StoreReader
+
+_IDS: Final = "SELECT id FROM endpoint WHERE vantage = ? AND name = ? AND provider = ? AND dialect = ? AND model = ?"
+_NEWEST: Final = f"""
+SELECT {", ".join(COLUMNS)}, kind FROM sample WHERE endpoint_id = ? ORDER BY started_at DESC, id DESC LIMIT ?
+"""
+
+
+def newest_observations(reader: StoreReader, vantage: str, endpoint: Endpoint, limit: int) -> list[Observation]:
+    """The last samples of an endpoint as it is configured now, oldest first; of probes that confirm a failure too.
+
+    Raises StoreProblem, KeyError for an outcome of a newer inftop.
+    """
+    key = (vantage, endpoint.name, endpoint.provider, endpoint.dialect, endpoint.model)
+    rows = [row for (number,) in reader.few(_IDS, key) for row in reader.few(_NEWEST, (number, limit))]
+    return [observed(*row) for row in reversed(rows)]
