@@ -29,6 +29,11 @@ class NameWatch:
         self._last: str | None = None
         self._seen = 0
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the name taken last says nothing new, however often it comes again."""
+        return self._seen == 0 or (self._seen > FIRST and not self._new)
+
     def observe(self, name: str) -> str | None:
         """Take a name; the change in words, where there is one."""
         self._seen += 1
@@ -51,16 +56,21 @@ class NameWatch:
 class ServedWatch:
     """Watches who serves an endpoint: ``detail`` says in words what changed at ``since``; None: nothing lately."""
 
-    __slots__ = ("_build", "_model", "detail", "sample_id", "since")
+    __slots__ = ("_build", "_model", "_names", "detail", "sample_id", "since")
 
     def __init__(self) -> None:
         self._model, self._build = NameWatch("serves"), NameWatch("fingerprint")
+        self._names: tuple[str | None, str | None] = (None, None)
         self.detail: str | None = None
         self.sample_id: str | None = None
         self.since = 0
 
     def observe(self, one: Observation) -> bool:
         """Take the names of a sample; whether something changed."""
+        names = (one.served_model, one.served_fingerprint)
+        if names == self._names and self._model.is_known and self._build.is_known:
+            return False
+        self._names = names
         changed = self._model.observe(one.served_model) if one.served_model else None
         if one.served_fingerprint:
             changed = self._build.observe(one.served_fingerprint) or changed

@@ -12,7 +12,7 @@ WINDOW: Final = 15
 """So many samples are judged together, by their median."""
 
 MAJORITY: Final = WINDOW // 2 + 1
-HOLD: Final = 4
+HOLD: Final = 6
 """For so many probes the median must pass what somebody is told of; chance seldom holds for long."""
 
 CLEAR: Final = 1.15
