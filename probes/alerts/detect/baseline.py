@@ -35,7 +35,7 @@ class Baseline(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``p10``, ``p50`` and ``p90`` hold a value for each of the 168 hours of the week in UTC, Monday 00:00 first.
     ``worst`` is the ratio to the usual that the median of 15 samples passed in at most one stretch of the last 28 days
-    (None: no replay was possible yet); ``days`` is how many of them have samples. ``peaks`` has, by hour since the
+    (None: it was not replayed); ``days`` is how many of them have samples. ``peaks`` has, by hour since the
     epoch, the greatest median of 15 that ended in it: what the next ``worst`` is made of.
     """
 

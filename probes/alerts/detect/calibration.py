@@ -32,6 +32,9 @@ GROWTH: Final = 1.1
 An incident does not blind its endpoint for four weeks, and one that is slow ever so often is known for it in the end.
 """
 
+EVEN: Final = 1.0
+"""Peaks that are no slower than usual are not kept."""
+
 _ALL: Final = (1 << WINDOW) - 1
 _QUANTILES: Final = (0.1, 0.5, 0.9)
 _HOURS: Final = KEPT_DAYS * 24
@@ -48,7 +51,10 @@ class PeakTracker:
     Samples before the baseline it begins with was made only say at what level the metric is.
     """
 
-    __slots__ = ("_is_time", "_medians", "_over", "_peak", "_ratios", "_since", "_yardstick", "baseline", "peaks")
+    __slots__ = (
+        "_end", "_is_time", "_medians", "_of_hour", "_over", "_peak", "_ratios", "_since", "_usual", "_yardstick",
+        "baseline", "peaks",
+    )  # fmt: skip
 
     def __init__(self, metric: Metric, baseline: Baseline | None) -> None:
         self.baseline = baseline
@@ -58,19 +64,21 @@ class PeakTracker:
         self._ratios: deque[float] = deque(maxlen=WINDOW)
         self._medians: deque[float] = deque(maxlen=HOLD)
         self._yardstick = Yardstick(is_time=self._is_time)
-        self._over, self._peak = 0, 0.0
+        self._of_hour = self._yardstick.ratios
+        self._over, self._peak = 0, EVEN
+        self._end, self._usual = 0, 1.0
 
     def observe(self, at: int, value: float) -> None:
         """Take the value of a sample that began at ``at``."""
-        yardstick = self._yardstick
-        if at >= yardstick.end:
+        if at >= self._end:
             if self.baseline is None:
                 return
-            yardstick.enter(at, self.baseline)
-            self._peak = 0.0
+            self._yardstick.enter(at, self.baseline)
+            self._end, self._usual = self._yardstick.end, self._yardstick.usual
+            self._peak = EVEN
             self._over = self._bits()
-        ratio = value / yardstick.usual if self._is_time else yardstick.usual / value
-        yardstick.ratios.append(ratio)
+        ratio = value / self._usual if self._is_time else self._usual / value
+        self._of_hour.append(ratio)
         self._ratios.append(ratio)
         self._over = over = (self._over << 1 | (ratio > self._peak)) & _ALL
         if over.bit_count() < MAJORITY:
@@ -191,14 +199,14 @@ class Calibration:
         return found
 
 
-def _worst(peaks: Mapping[int, float], days: float) -> float | None:
+def _worst(peaks: Mapping[int, float], days: float) -> float:
     """The ratio that was passed in one stretch at most, of 28 days; of fewer days, what 28 would have."""
     if not peaks:
-        return None
+        return EVEN
     ratios = sorted(((ratio, hour) for hour, ratio in peaks.items()), reverse=True)
     highest, when = ratios[0]
     found = next((ratio for ratio, hour in ratios if abs(hour - when) > APART), highest)
-    return max(found, 1.0) ** _longer(days) if days < KEPT_DAYS else found
+    return found ** _longer(days) if days < KEPT_DAYS else found
 
 
 def _longer(days: float) -> float:

@@ -25,7 +25,8 @@ class EndpointJudge:
     Failures, names and silence are of the endpoint, and are said of the lane that stands for it; speed is of each lane.
     Samples that say nothing of the endpoint (untrusted, own faults, skipped) reach no detector, and those that were
     sent to confirm a failure only the one that says down. To go on where another process ended, observe the newest
-    samples of the store first, at least 100, and leave what that tells.
+    samples of the store first, those of the last 13 hours (the level of `probes.alerts.detect.level` is made of them)
+    and 100 at least, and leave what that tells.
     """
 
     def __init__(

@@ -110,10 +110,20 @@ def test_a_drift_of_hours_is_no_news_and_a_jump_is():
 
 
 def test_calibration_goes_on_from_the_baseline_of_the_night_before():
-    whole = Calibration("ttft_ms")
-    before = fill(whole, MONDAY, 20)
+    before = fill(Calibration("ttft_ms"), MONDAY, 20)
     after = Calibration("ttft_ms", before)
     assert after.baseline is before
-    fill(whole, MONDAY + 20 * DAY_MS, 1, seed=2)
-    fill(after, MONDAY + 20 * DAY_MS, 1, seed=2)
-    assert after.baseline.peaks.keys() == whole.baseline.peaks.keys()
+    again = fill(after, MONDAY + 20 * DAY_MS, 1, seed=2)
+    assert again.peaks.items() > before.peaks.items()
+    assert again.usual(MONDAY) == pytest.approx(100, rel=0.05)
+
+
+def test_an_endpoint_that_is_always_the_same_is_known_too():
+    made = Calibration("tokens_per_s")
+    for hour in range(MONDAY, MONDAY + 4 * DAY_MS, HOUR_MS):
+        for place in range(PER_HOUR):
+            made.observe(hour + place * HOUR_MS // PER_HOUR, 70.0)
+        made.add_hour(hour, Sketch.of([70.0] * PER_HOUR))
+        made.make(hour + HOUR_MS)
+    assert made.baseline.threshold == 1.25
+    assert not made.baseline.is_learning

@@ -98,5 +98,5 @@ def test_baselines_are_made_of_the_store_kept_and_gone_on_from(recorded):
     with closing(StoreReader(recorded)) as reader:
         assert read_baselines(reader, ["a"])["here", "a", "warm", "ttft_ms"] == again
     assert again.days == 5.0
-    assert len(again.peaks) > 60
+    assert len(again.peaks) > 30
     assert renew_baselines(recorded, "here", endpoint(name="a", model="other"), "warm", START + 5 * DAY_MS) == {}
