@@ -1,10 +1,11 @@
-"""Who uses which key: the endpoints of a configuration, then the providers that inftop knows; names only."""
+"""Who uses which key: endpoints and channels of a configuration, and the providers that inftop knows; names only."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from probes.alerts.settings import AlertSettings, Channel
 from probes.config.presets import Preset
 from probes.endpoint import Endpoint
 from probes.text import line
@@ -50,6 +51,22 @@ def key_uses(endpoints: Iterable[Endpoint], presets: Iterable[Preset]) -> tuple[
             known = use("name", name, preset.keys)
             found["name", name] = replace(known, providers=(*known.providers, preset.name), is_tested=True)
     return tuple(found.values())
+
+
+def channel_keys(channel: Channel) -> tuple[str, ...]:
+    """The names of the keys that a channel takes."""
+    return tuple(one for one in (channel.url, channel.secret, channel.route.proxy_key) if one is not None)
+
+
+def alert_key_users(alerts: AlertSettings) -> dict[str, list[str]]:
+    """Every key that is needed to tell somebody, by its name, and who uses it: "channel ops", "heartbeat"."""
+    users: dict[str, list[str]] = {}
+    for channel in alerts.channels:
+        for name in channel_keys(channel):
+            users.setdefault(name, []).append(f"channel {line(channel.name, 60)}")
+    if alerts.heartbeat is not None:
+        users.setdefault(alerts.heartbeat, []).append("heartbeat")
+    return users
 
 
 def _keys(endpoint: Endpoint) -> Iterable[tuple[Kind, str]]:

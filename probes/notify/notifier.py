@@ -21,9 +21,11 @@ from probes.backoff import ExponentialBackoff, jittered
 from probes.notify.alertmanager import AGAIN_S
 from probes.notify.channels import deliver
 from probes.notify.heartbeat import Heartbeat
+from probes.notify.http_request import LONGEST_WAIT_S
 from probes.notify.result import DeliveryResult, failed
 from probes.store.alerts.delivery import Outbox, Waiting
 from probes.store.alerts.outbox import QueuedMessage
+from probes.store.alerts.queueing import queue_digests
 from probes.store.problem import StoreProblem
 from probes.tls.context import TlsContexts
 
@@ -71,6 +73,7 @@ class Notifier:
         self._contexts = contexts or TlsContexts()
         self._backoff = backoff
         self._clock = clock
+        self._url = url
         self._outbox = Outbox(url)
         self._store = ThreadPoolExecutor(1, thread_name_prefix="outbox")
         self._rng = random.Random()  # noqa: S311  # spreads attempts, and guards nothing
@@ -144,7 +147,7 @@ class Notifier:
         """Begin the attempts that are due; the seconds until the next ones are."""
         now = self._now()
         try:
-            await self._ask(self._outbox.digest, now)
+            await self._ask(queue_digests, self._url, self._settings, now)
             waiting = await self._ask(self._outbox.waiting, now)
             await self._repeat(now)
         except StoreProblem as problem:
@@ -153,7 +156,7 @@ class Notifier:
         channels = {one.name: one for one in self._settings.channels}
         due: dict[str, list[Waiting]] = {}
         for one in waiting:
-            if one.channel in channels and one.next_at <= now:
+            if one.channel in channels and _is_due(one, now):
                 due.setdefault(one.channel, []).append(one)
             elif one.channel not in channels and now - one.message.at > ABANDONED_MS:
                 await self._ask(self._outbox.end, one, "given up", now, "no channel has this name any more")
@@ -224,7 +227,7 @@ class Notifier:
         for channel in self._settings.channels:
             if channel.kind == "alertmanager" and channel.name not in self._busy:
                 standing = await self._ask(self._outbox.standing, channel.name)
-                due = [one for one in standing if self._is_due(channel, one, now)]
+                due = [one for one in standing if self._is_ending(channel, one, now)]
                 if due:
                     self._begin(channel.name, self._send_again(channel, due))
             elif channel.kind == "pagerduty":
@@ -234,7 +237,7 @@ class Notifier:
                 if messages:
                     await self._ask(self._outbox.put, messages)
 
-    def _is_due(self, channel: Channel, message: Message, now: int) -> bool:
+    def _is_ending(self, channel: Channel, message: Message, now: int) -> bool:
         incident = message.incident.id if message.incident else ""
         return now / 1000 - self._repeated.get((channel.name, incident), 0.0) >= AGAIN_S
 
@@ -274,6 +277,11 @@ class Notifier:
 
     def _now(self) -> int:
         return round(self._clock() * 1000)
+
+
+def _is_due(one: Waiting, now: int) -> bool:
+    """Whether a message is to be tried: also one that is put off further than any is, since the clock was set back."""
+    return one.next_at <= now or (one.attempts > 0 and one.next_at - now > 1000 * 2 * LONGEST_WAIT_S)
 
 
 def _acknowledgement(channel: Channel, told: Message, now: int) -> QueuedMessage:

@@ -1,6 +1,7 @@
 """The channels that ``check`` shows: what each is told of, and whether its keys are found."""
 
-from probes.cli.commands.check_channels import alert_keys, channel_lines, channel_notes, channel_records
+from probes.cli.commands.check_channels import channel_lines, channel_notes, channel_records
+from probes.config.key_users import alert_key_users
 from probes.config.load import load
 from probes.keys.lookup import KeySources
 
@@ -35,7 +36,12 @@ def test_channels_their_keys_and_what_keeps_them_from_being_told(tmp_path):
     path = tmp_path / "c.toml"
     path.write_text(CONFIG)
     config = load(path)
-    assert alert_keys(config.alerts) == ("OPS_URL", "OPS_SECRET", "ROUTING", "HEART_URL")
+    assert alert_key_users(config.alerts) == {
+        "OPS_URL": ["channel ops"],
+        "OPS_SECRET": ["channel ops"],
+        "ROUTING": ["channel pager"],
+        "HEART_URL": ["heartbeat"],
+    }
     lines = [" ".join(one.split()) for one in channel_lines(config.alerts, FOUND)]
     assert lines[1].startswith("ops webhook critical OPS_URL")
     assert "OPS_SECRET" in lines[1]

@@ -226,6 +226,38 @@ async def test_what_waits_for_a_channel_that_is_gone_is_given_up_after_a_day(her
     assert rows(here) == [("gone", "open", 0, "given up", "no channel has this name any more")]
 
 
+async def test_a_clock_that_was_set_back_keeps_nobody_waiting(here, monkeypatch, telling):
+    put(here, message("open"))
+    clock = Clock()
+    async with sink(response(500)) as server:
+        plant(monkeypatch, server.origin)
+        notifying = telling(here, channel(), clock=clock)
+        await notifying.deliver_due()
+        clock.now -= 86_400
+        await notifying.deliver_due()
+    assert len(server.told) == 2
+
+
+async def test_what_was_held_back_is_told_in_one_digest_and_then_its_end(here, monkeypatch, telling):
+    until = round((T + 60) * 1000)
+    with closing(Outbox(here)) as outbox:
+        opened = [message("open", number) for number in (0, 1)]
+        outbox.put([QueuedMessage(channel="webhook", message=one, next_at=until, held="quiet hours") for one in opened])
+    clock = Clock()
+    async with sink() as server:
+        plant(monkeypatch, server.origin)
+        notifying = telling(here, channel(), clock=clock)
+        await notifying.deliver_due()
+        assert server.told == []
+        clock.now += 61
+        await notifying.deliver_due()
+        put(here, message("resolve"))
+        await notifying.deliver_due()
+    digest, end = (one.json for one in server.told)
+    assert (digest["kind"], digest["incidents"]) == ("digest", [one.incident.id for one in opened])
+    assert end["kind"] == "resolve"
+
+
 async def test_an_alert_is_sent_again_while_its_incident_is_open(here, monkeypatch, telling):
     AlertStore(here).keep([Change(incident=message().incident)])
     put(here, message("open"), channel="alertmanager")

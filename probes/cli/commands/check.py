@@ -9,13 +9,14 @@ from typing import Any, Final
 
 from probes.budget.daily_cost import DailyCost, daily_cost
 from probes.budget.day_total import DayTotal, day_total
-from probes.cli.commands.check_channels import alert_keys, channel_lines, channel_notes, channel_records
+from probes.cli.commands.check_channels import channel_lines, channel_notes, channel_records
 from probes.cli.commands.check_keys import EndpointKeys, endpoint_keys, warnings
 from probes.cli.commands.check_route import route_facts, route_notes, route_record
 from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.output.terminal import say
 from probes.config.file import find_config
 from probes.config.first_start import base_urls_named
+from probes.config.key_users import alert_key_users
 from probes.config.load import Config, load
 from probes.durations import lasting
 from probes.endpoint import DEFAULT_REASONING, Endpoint
@@ -53,7 +54,7 @@ def check(config: Path | None, *, as_json: bool) -> None:
     if any(one.aws_service for one in loaded.endpoints) and find_spec("botocore") is None:
         notes = [*notes, NO_BOTOCORE]
     names = dict.fromkeys(name for one in loaded.endpoints for name in one.key_names)
-    names |= dict.fromkeys(alert_keys(loaded.alerts))
+    names |= dict.fromkeys(alert_key_users(loaded.alerts))
     sources = find_sources(names)
     flaws = (flaw_in_environment((name,)) for name in names if name not in sources.found)
     notes = [*notes, *(f"{flaw}: not used" for flaw in flaws if flaw is not None), *channel_notes(loaded, sources)]

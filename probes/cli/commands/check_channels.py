@@ -3,23 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from probes.alerts.settings import AlertSettings, Channel
+from probes.alerts.settings import AlertSettings
 from probes.cli.output.table import columns, styled
 from probes.config.checks import did_you_mean
+from probes.config.key_users import channel_keys
 from probes.config.load import Config
 from probes.keys.lookup import KeySources
 from probes.text import line
-
-
-def channel_keys(channel: Channel) -> tuple[str, ...]:
-    """The names of the keys that a channel takes."""
-    return tuple(one for one in (channel.url, channel.secret, channel.route.proxy_key) if one is not None)
-
-
-def alert_keys(alerts: AlertSettings) -> tuple[str, ...]:
-    """The names of all keys that are needed to tell somebody."""
-    heartbeat = () if alerts.heartbeat is None else (alerts.heartbeat,)
-    return tuple(dict.fromkeys([*(name for one in alerts.channels for name in channel_keys(one)), *heartbeat]))
 
 
 def channel_lines(alerts: AlertSettings, sources: KeySources) -> list[str]:

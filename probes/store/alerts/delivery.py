@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -12,11 +12,8 @@ from msgspec.structs import replace
 from probes import typed_json
 from probes.alerts.incident import Incident
 from probes.alerts.message import Message
-from probes.alerts.routing import Held, digest
-from probes.store.alerts.incidents import read_incident
-from probes.store.alerts.outbox import QueuedMessage, put_digest, queue, read_held_back
+from probes.store.alerts.outbox import QueuedMessage, queue
 from probes.store.problem import StoreProblem
-from probes.store.read.reader import StoreReader
 from probes.store.statements import inserting, run
 from probes.store.translate import translated
 from probes.store.write.database import PATIENT, open_store
@@ -80,19 +77,6 @@ class Outbox:
     def __init__(self, url: str) -> None:
         self._url = url
         self._engine: Engine | None = None
-
-    def digest(self, now: int) -> int:
-        """Put a digest into the outbox for each channel whose time has come to hear what was held back; how many."""
-        with closing(StoreReader(self._url)) as reader:
-            held = read_held_back(reader, now)
-            ids = dict.fromkeys(one.message.incident.id for one in held if one.message.incident)
-            incidents = {id_: one for id_ in ids if (one := read_incident(reader, id_)) is not None}
-        channels = dict.fromkeys(one.channel for one in held)
-        for channel in channels:
-            told_of = [one for one in held if one.channel == channel]
-            made = digest(channel, [Held(one.message, one.why) for one in told_of], incidents, now)
-            put_digest(self._url, QueuedMessage(channel=channel, message=made, next_at=now), told_of)
-        return len(channels)
 
     def waiting(self, now: int) -> list[Waiting]:
         """The messages that are to be sent, in their order; those that nobody needs any more are cancelled first.

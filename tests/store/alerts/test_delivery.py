@@ -166,29 +166,6 @@ def test_what_stands_is_what_was_told_last_of_incidents_that_are_open(outbox, st
     assert outbox.standing("hook") == []
 
 
-def test_what_was_held_back_is_told_in_one_digest_when_its_time_comes(outbox, store):
-    AlertStore(store).keep([Change(incident=replace(message(number=1).incident, resolved_at=T))])
-    held = [
-        QueuedMessage(channel="pager", message=message(number=one), next_at=T, held="quiet hours") for one in (0, 1)
-    ]
-    later = QueuedMessage(channel="pager", message=message(number=2), next_at=T + 1, held="silenced")
-    outbox.put([*held, later])
-    assert outbox.digest(T - 1) == 0
-    assert (outbox.digest(T), outbox.digest(T)) == (1, 0)
-    (one,) = outbox.waiting(T)
-    assert (one.message.kind, one.message.incidents) == (
-        "digest",
-        (message().incident.id, message(number=1).incident.id),
-    )
-    assert one.message.title == "While nobody was to be told: 2 incidents, 1 still open"
-    assert "(quiet hours)" in one.message.body
-    assert ask(store, "SELECT ended FROM outbox ORDER BY id") == [
-        ("in digest",), ("in digest",), ("held back",), (None,),
-    ]  # fmt: skip
-    outbox.put([QueuedMessage(channel="pager", message=message("resolve", one), next_at=T + 5) for one in (0, 2)])
-    assert [one.message.kind for one in outbox.waiting(T)] == ["digest", "resolve"]  # of the third nobody heard
-
-
 def test_a_message_of_a_newer_version_waits_for_it(outbox, store):
     put(outbox, message("open"), message("open", 1))
     taken = ask(store, 'UPDATE outbox SET text = \'{"kind":"song"}\' WHERE id = 1 RETURNING id')

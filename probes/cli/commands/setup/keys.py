@@ -10,7 +10,7 @@ from probes.cli.output.table import Line, columns, print_lines, styled
 from probes.cli.output.terminal import say
 from probes.config.checks import did_you_mean, key_name
 from probes.config.file import find_config
-from probes.config.key_users import key_uses
+from probes.config.key_users import alert_key_users, key_uses
 from probes.config.load import load
 from probes.config.model_sources import preset_endpoint, sources_of, with_key
 from probes.config.presets import presets
@@ -97,9 +97,14 @@ def test_key(config: Path | None, name: str, *, as_json: bool) -> bool:
 
 
 def _users(config: Path | None) -> dict[str, list[str]]:
-    """Every key name, with the endpoints that use it, else the presets that would."""
-    uses = key_uses(load(find_config(config), may_be_empty=True).endpoints, presets().values())
-    return {one.name: list(one.endpoints) or [f"provider {one.providers[0]}"] for one in uses if one.kind == "name"}
+    """Every key name, with the endpoints and channels that use it, else the presets that would."""
+    loaded = load(find_config(config), may_be_empty=True)
+    uses = key_uses(loaded.endpoints, presets().values())
+    users = {one.name: list(one.endpoints) for one in uses if one.kind == "name"}
+    for name, told in alert_key_users(loaded.alerts).items():
+        users.setdefault(name, []).extend(told)
+    presets_of = {one.name: one.providers for one in uses if one.kind == "name"}
+    return {name: of or [f"provider {presets_of[name][0]}"] for name, of in users.items()}
 
 
 def _source(found: str | None) -> Line:
