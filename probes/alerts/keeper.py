@@ -94,6 +94,11 @@ class Keeper:
         known |= {vantage for record in self._open() for vantage, _, _ in record.members}
         self._gone_since = {one: self._gone_since.get(one, now) for one in known - self._recording}
 
+    def was_stopped(self, now: int) -> None:
+        """Note that nothing was watched until now: the machine slept, or this process stood still."""
+        for record in self._open():
+            record.left_alone(now)
+
     def configured(self, settings: AlertSettings, watched: Mapping[str, WatchedEndpoint]) -> None:
         """Take in settings and endpoints that have changed."""
         self._settings = settings

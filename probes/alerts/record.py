@@ -29,7 +29,7 @@ PER_HOUR: Final = 2
 """Messages of one incident in any hour at most, however often it comes back; that it got worse comes besides."""
 
 OFF_MS: Final = 120_000
-"""An open incident that was last watched so many ms before it was taken over was left alone meanwhile."""
+"""An open incident that was last watched so many ms before it is watched again was left alone meanwhile."""
 
 KEPT_TOLD: Final = 6
 KEPT_SAMPLES: Final = 20
@@ -41,7 +41,7 @@ def severity_of(state: State) -> Severity:
 
 
 class IncidentRecord:
-    """An incident that a keeper keeps. ``resumed`` is when this keeper took it over from another, while unconfirmed.
+    """An incident that a keeper keeps. ``resumed`` is when this keeper took it over from another.
 
     All instants are milliseconds since the epoch.
     """
@@ -67,13 +67,13 @@ class IncidentRecord:
 
     @property
     def unseen_since(self) -> int | None:
-        """From when on nobody watched it, where it was taken over and nothing was heard of its members since."""
+        """From when on nobody watched it, where nothing was heard of its members since it is watched again."""
         seen = self.incident.last_seen_at
         return seen if self._resumed is not None and self._resumed - seen > OFF_MS else None
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether a member was judged to be in trouble since it was taken over."""
+        """Whether a member was found in trouble since it is watched."""
         return self._resumed is None
 
     def unwell(self) -> list[Member]:
@@ -101,7 +101,8 @@ class IncidentRecord:
         before = self._members.get(key)
         after = _member(judgement, endpoint, before)
         self._members[key] = after
-        self._resumed = None
+        if self._resumed is not None and judgement.at >= self._resumed:
+            self._resumed = None
         if opening:
             return
         if before is None or before.until is not None:
@@ -109,10 +110,15 @@ class IncidentRecord:
         elif before.state is not after.state:
             self.say(now, "state", member_words(after), key)
 
+    def left_alone(self, now: int) -> None:
+        """Note that nobody watched it until now."""
+        self._resumed = now
+
     def count_lost(self, key: MemberKey) -> None:
         """Count a probe of a member that failed."""
         one = self._members.get(key)
         if one is not None and one.until is None:
+            self._resumed = None
             self._members[key] = replace(one, lost=one.lost + 1)
 
     def leave(self, key: MemberKey, at: int, why: str, now: int, *, recovered: bool = False) -> None:

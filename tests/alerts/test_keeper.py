@@ -382,6 +382,21 @@ def test_an_incident_lives_on_in_the_next_process_and_ends_there_with_the_right_
     assert "nobody watched it from" in story.messages[-1][2].resolved_why
 
 
+@pytest.mark.parametrize("fails_again", [False, True])
+def test_what_recovered_while_the_machine_slept_is_told_so_unless_it_was_seen_to_fail_after(fails_again):
+    story = Story(watched("a", "b"))
+    story.judge("a", State.DOWN, 0)
+    story.wait(0, 5 * M)
+    story.keeper.was_stopped(START + 8 * H)
+    story.tick(8 * H)
+    if fails_again:
+        story.keeper.probe_failed("local", "a", "warm")
+        story.tick(8 * H + S)
+    story.judge("a", State.OK, 8 * H + M)
+    why = story.messages[-1][2].resolved_why
+    assert why is None if fails_again else why.startswith("a is well again, found at ")
+
+
 def test_what_was_to_be_told_when_the_process_was_killed_is_told_by_the_next():
     story = Story(watched("a", "b"))
     story.judge("a", State.DOWN, 0)
