@@ -29,6 +29,7 @@ from probes.alerts.settings import AlertSettings
 from probes.alerts.state import Judgement, State
 from probes.alerts.words import cause_words, clock_words
 from probes.diagnosis.attribution import Attribution
+from probes.endpoint import Lane
 
 SEEN_MS: Final = 60_000
 """How often an open incident is stored as still watched, where nothing else changes."""
@@ -63,7 +64,8 @@ class Keeper:
         self._recording: frozenset[str] | None = None
         self._gone_since: dict[str, int] = {}
         self._silent: dict[MemberKey, int] = {}  # lanes without data, and from when on that counts
-        self._stopped: dict[str, str] = {}  # endpoints that are watched no more, and why
+        self._aside: dict[MemberKey, Judgement] = {}
+        self._not_well: dict[MemberKey, str] = {}  # lanes that are judged to be in trouble, and their endpoints
 
     @property
     def incidents(self) -> list[Incident]:
@@ -71,21 +73,34 @@ class Keeper:
         return [one.incident for one in sorted(self._records.values(), key=lambda one: -one.incident.opened_at)]
 
     def judged(self, judgement: Judgement) -> None:
-        """Take in what is judged of a lane at a vantage now."""
+        """Take in what is judged of a lane at a vantage now.
+
+        Of an endpoint that is not watched now it is left aside, until a probe of it fails when it is watched again.
+        """
+        endpoint = self._watched.get(judgement.endpoint)
         key = (judgement.vantage, judgement.endpoint, judgement.lane)
+        self._aside.pop(key, None)
+        if endpoint is None or endpoint.stopped is not None or judgement.lane not in endpoint.lanes:
+            self._aside[key] = judgement
+            return
         self._judgements.setdefault(judgement.endpoint, {})[key] = judgement
+        if judgement.state in CONDITIONS:
+            self._not_well[key] = judgement.endpoint
+        else:
+            self._not_well.pop(key, None)
 
     def attributed(self, vantage: str, attributions: Mapping[str, Attribution]) -> None:
         """Take in to whom all failures at a vantage are attributed now (`probes.diagnosis.attribution.attribute`)."""
         self._attributions = {key: one for key, one in self._attributions.items() if key[0] != vantage}
         self._attributions.update({(vantage, endpoint): one for endpoint, one in attributions.items()})
 
-    def probe_failed(self, vantage: str, endpoint: str, lane: str) -> None:
+    def probe_failed(self, vantage: str, endpoint: str, lane: Lane) -> None:
         """Count a probe that failed, in the open incident that its lane is a member of."""
+        key = (vantage, endpoint, lane)
+        if key in self._aside:
+            self.judged(self._aside[key])
         for record in self._open():
-            for key in record.members:
-                if key == (vantage, endpoint, lane):
-                    record.count_lost(key)
+            record.count_lost(key)
 
     def recording(self, vantages: Collection[str], now: int) -> None:
         """Take in where somebody records now; the judgements of other vantages are old, and have no vote."""
@@ -102,7 +117,14 @@ class Keeper:
     def configured(self, settings: AlertSettings, watched: Mapping[str, WatchedEndpoint]) -> None:
         """Take in settings and endpoints that have changed."""
         self._settings = settings
+        if self._watched == watched:
+            return
         self._watched = dict(watched)
+        self._aside = {key: one for key, one in self._aside.items() if one.endpoint in watched}
+        judged = [one for lanes in self._judgements.values() for one in lanes.values()]
+        self._judgements, self._not_well = {}, {}
+        for one in judged:
+            self.judged(one)
 
     def people_did(self, columns: Mapping[str, Mapping[str, Any]]) -> None:
         """Take in what people did to incidents, by id: the fields of `Incident` that are theirs."""
@@ -112,7 +134,6 @@ class Keeper:
 
     def tick(self, now: int) -> tuple[Change, ...]:
         """What became of the incidents since the last tick: to be stored, and told where a message is due."""
-        self._drop_stopped()
         self._note_silence(now)
         troubles = self._troubles()
         for record in self._open():
@@ -129,20 +150,12 @@ class Keeper:
 
     # what is judged, and agreed on
 
-    def _drop_stopped(self) -> None:
-        """Forget what is judged of endpoints that are watched no more, and remember why they are not."""
-        self._stopped = {}
-        for name in {*self._judgements, *(one for record in self._open() for one in record.endpoints())}:
-            endpoint = self._watched.get(name)
-            if endpoint is None:
-                self._stopped[name] = "is not in the configuration under this name any more"
-            elif endpoint.stopped is not None:
-                self._stopped[name] = f"is not watched now: {endpoint.stopped}"
-            if name in self._stopped:
-                self._judgements.pop(name, None)
-            elif endpoint is not None and name in self._judgements:
-                lanes = self._judgements[name]
-                self._judgements[name] = {key: one for key, one in lanes.items() if one.lane in endpoint.lanes}
+    def _stopped(self, name: str) -> str | None:
+        """Why an endpoint is not watched any more; None where it is."""
+        endpoint = self._watched.get(name)
+        if endpoint is None:
+            return "is not in the configuration under this name any more"
+        return None if endpoint.stopped is None else f"is not watched now: {endpoint.stopped}"
 
     def _current(self, lanes: Mapping[MemberKey, Judgement]) -> list[Judgement]:
         """The judgements of vantages where somebody records."""
@@ -153,6 +166,9 @@ class Keeper:
 
         They are not counted then until they have had data again: after a machine has slept they come back by and by.
         """
+        if not any(self._judgements[name][key].state is State.NO_DATA for key, name in self._not_well.items()):
+            self._silent = {}
+            return
         silent: dict[MemberKey, int] = {}
         lanes, without = Counter[str](), Counter[str]()
         for key, one in chain.from_iterable(each.items() for each in self._judgements.values()):
@@ -168,8 +184,8 @@ class Keeper:
         """The endpoints that as many vantages as must agree find in trouble, by name."""
         members = {one.endpoint for record in self._open() for one in record.unwell()}
         found = {}
-        for name, lanes in self._judgements.items():
-            judged = self._current(lanes)
+        for name in sorted(set(self._not_well.values())):
+            judged = self._current(self._judgements[name])
             inside = name in members
             if not inside and not any(one.notify for one in judged):
                 continue
@@ -223,8 +239,8 @@ class Keeper:
         """Have a member leave that is well, watched no more, or in trouble at too few vantages; others stay."""
         vantage, name, lane = key
         judgement = self._judgements.get(name, {}).get(key)
-        if name in self._stopped:
-            record.leave(key, now, self._stopped[name], now)
+        if (why := self._stopped(name)) is not None:
+            record.leave(key, now, why, now)
         elif lane not in self._watched[name].lanes:
             record.leave(key, now, f"is not probed on {lane} connections any more", now)
         elif now - self._gone_since.get(vantage, now) >= GONE_MS:
@@ -348,12 +364,10 @@ class Keeper:
     def _changes(self, now: int) -> tuple[Change, ...]:
         """What is to be stored, and what was resolved long ago forgotten."""
         wait = round(1000 * self._settings.group_wait)
-        watched_now = {one.vantage for one in chain.from_iterable(map(self._current, self._judgements.values()))}
         found = []
         for record in list(self._records.values()):
             incident = record.incident
-            is_watched = record.is_confirmed and any(one.vantage in watched_now for one in record.unwell())
-            if is_watched and incident.is_open and now - incident.last_seen_at >= SEEN_MS:
+            if incident.is_open and now - incident.last_seen_at >= SEEN_MS and self._is_watched(record):
                 record.seen(now)
             change = record.settle(now, wait)
             if change is not None:
@@ -362,6 +376,11 @@ class Keeper:
             if resolved is not None and now - resolved > max(round(1000 * self._settings.reopen), HOUR_MS):
                 del self._records[incident.id]
         return tuple(found)
+
+    def _is_watched(self, record: IncidentRecord) -> bool:
+        """Whether a member of an incident was found in trouble since this keeper has it, and is judged still."""
+        lanes = (self._judgements.get(one.endpoint, {}) for one in record.unwell())
+        return record.is_confirmed and any(map(self._current, lanes))
 
 
 def _before(one: IncidentRecord, other: IncidentRecord) -> bool:

@@ -50,6 +50,8 @@ class IncidentRecord:
         self.incident = incident
         self._resumed = resumed
         self._members = {(one.vantage, one.endpoint, one.lane): one for one in incident.members}
+        self._judged: dict[MemberKey, Judgement] = {}
+        self._touched = False
         self._events: list[IncidentEvent] = []
         self._stored = incident
         self._most = len(self.unwell())
@@ -99,8 +101,11 @@ class IncidentRecord:
         """Have a lane in trouble be a member, or be what it is judged to be now."""
         key = (judgement.vantage, judgement.endpoint, judgement.lane)
         before = self._members.get(key)
+        if self._judged.get(key) is judgement and before is not None and before.until is None:
+            return
         after = _member(judgement, endpoint, before)
-        self._members[key] = after
+        self._members[key], self._judged[key] = after, judgement
+        self._touched = self._touched or after != before
         if self._resumed is not None and judgement.at >= self._resumed:
             self._resumed = None
         if opening:
@@ -119,7 +124,7 @@ class IncidentRecord:
         one = self._members.get(key)
         if one is not None and one.until is None:
             self._resumed = None
-            self._members[key] = replace(one, lost=one.lost + 1)
+            self._members[key] = replace(one, lost=one.lost + 1)  # stored with the next change, a minute on at most
 
     def leave(self, key: MemberKey, at: int, why: str, now: int, *, recovered: bool = False) -> None:
         """Have a member be well again, or watched no more."""
@@ -151,8 +156,10 @@ class IncidentRecord:
 
     def people_did(self, columns: Mapping[str, Any]) -> None:
         """Take in what people did to it: fields of the incident that are theirs."""
-        self.incident = replace(self.incident, **columns)
-        self._stored = replace(self._stored, **columns)
+        if any(getattr(self.incident, name) != value for name, value in columns.items()):
+            is_stored = self.incident is self._stored
+            self.incident = replace(self.incident, **columns)
+            self._stored = self.incident if is_stored else replace(self._stored, **columns)
 
     def resolve(self, now: int) -> None:
         """End it: all its members have left."""
@@ -173,6 +180,10 @@ class IncidentRecord:
 
     def settle(self, now: int, group_wait_ms: int) -> Change | None:
         """The incident with its members, what happened since the last change, and the message that is due; or None."""
+        changed = self._touched or bool(self._events) or self.incident is not self._stored
+        if not changed and due_message(self.incident, now, group_wait_ms) is None:
+            return None
+        self._touched = False
         members = tuple(self._members.values())
         unwell = self.unwell()
         state = _worst(one.state for one in unwell) if unwell else State.OK

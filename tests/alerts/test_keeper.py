@@ -365,6 +365,20 @@ def test_an_endpoint_that_is_taken_out_or_paused_ends_its_incident_with_that_rea
     assert not story.open
 
 
+def test_an_endpoint_that_is_watched_again_is_in_trouble_when_it_fails_again():
+    endpoints = watched("a", "b")
+    story = Story(endpoints)
+    story.judge("a", State.DOWN, 0)
+    story.keeper.configured(SETTINGS, endpoints | watched("a", stopped="it is paused"))
+    story.tick(M)
+    story.keeper.configured(SETTINGS, endpoints)
+    story.tick(2 * M)
+    assert not story.open
+    story.keeper.probe_failed("local", "a", "warm")
+    story.tick(3 * M)
+    assert story.open[0].reopened == 1
+
+
 def test_an_incident_lives_on_in_the_next_process_and_ends_there_with_the_right_words():
     story = Story(watched("a", "b"))
     story.judge("a", State.DOWN, 0)
