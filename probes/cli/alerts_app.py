@@ -141,6 +141,17 @@ def replay(
 
 
 @alerts_app.command()
+def note(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Print the daily note as it would be made now: what was no reason to wake anybody.
+
+    Of the last 24 full hours: shifts of 15 % and more, incidents, costs, models that appeared or vanished.
+    """
+    from probes.cli.commands.alerts.note import note
+
+    note(ctx.obj, as_json=as_json)
+
+
+@alerts_app.command()
 def test(
     ctx: typer.Context,
     channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name.", autocompletion=completion.channels)],

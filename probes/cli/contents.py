@@ -78,6 +78,10 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example("inftop alerts replay", "four weeks, as they would have been told"),
         Example("inftop alerts replay --since 7d --endpoint groq/gpt-oss-120b --margin 1.3", "what if told later?"),
     ),
+    "alerts note": (
+        Example("inftop alerts note", "what a day came to"),
+        Example("inftop alerts note --json", "the same for a program"),
+    ),
     "alerts test": (
         Example("inftop alerts test ops", "does it arrive?"),
         Example("inftop alerts test ops --config fleet.toml", "of another file"),

@@ -25,6 +25,9 @@ FIRST_S: Final = 20.0
 APART_S: Final = 1.0
 """Seconds between two pages."""
 
+LOOK_S: Final = 5.0
+"""Seconds from one look at whether that is wanted to the next."""
+
 log = logging.getLogger(__name__)
 
 
@@ -59,10 +62,12 @@ class StatusWatch:
         """Ask for one round of pages after another; until cancelled."""
         await asyncio.sleep(FIRST_S)
         while True:
-            if self._wanted():
-                for page, providers in pages_of(self._endpoints()).items():
-                    await self.ask_one(page, providers, time.time_ns() // 1_000_000)
-                    await asyncio.sleep(APART_S)
+            if not self._wanted():
+                await asyncio.sleep(LOOK_S)
+                continue
+            for page, providers in pages_of(self._endpoints()).items():
+                await self.ask_one(page, providers, time.time_ns() // 1_000_000)
+                await asyncio.sleep(APART_S)
             await asyncio.sleep(EVERY_S)
 
     async def ask_one(self, page: str, providers: Mapping[str, Route], now: int) -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import random
+import time
 import zipfile
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -245,6 +247,22 @@ def test_a_pack_cannot_be_json_and_its_folder_must_be_there(run, kept, tmp_path)
     assert run("incident", "AAAAAA", "--pack", "x.zip", "--json").exit_code == ExitCode.USAGE
     done = run("incident", "AAAAAA", "--pack", str(tmp_path / "no" / "x.zip"))
     assert exit_code_of(done.exception) is ExitCode.NOT_OK
+
+
+def test_the_daily_note_as_it_would_be_made_now(run, tmp_path):
+    done = run("alerts", "note")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "there is no history yet" in done.stderr
+    now = time.time_ns() // 1_000_000
+    dice = random.Random(1)
+    slower = [(now - n * 30 * MINUTE, 150.0 if n < 50 else 100.0) for n in range(28 * 48)]
+    values = [{"started_at": at, "ttft_ms": ms * dice.uniform(0.9, 1.1)} for at, ms in slower]
+    fill(tmp_path / "history.db", [sample(endpoint="kimi", connection="warm", **one) for one in values])
+    said = run("alerts", "note").stdout
+    assert "kimi: TTFT 1.5" in said
+    [shift] = json.loads(run("alerts", "note", "--json").stdout)["shifts"]
+    assert (shift["endpoint"], shift["metric"]) == ("kimi", "ttft_ms")
+    assert shift["low"] < 1.5 < shift["high"]
 
 
 def test_acknowledging_writes_nobody_elses_columns(run, kept, url):

@@ -143,6 +143,7 @@ def test_incidents_that_are_kept(run, config, tmp_path):
     assert found["incidents"]
     assert found["silences"]
     assert validated("alerts replay", run("--config", config, "alerts", "replay", "--json"))["type"] == "result"
+    assert validated("alerts note", run("--config", config, "alerts", "note", "--json"))["at"]
     for words in (("alerts", "show"), ("incident",)):
         assert validated(" ".join(words), run("--config", config, *words, DOWN.id, "--json"))["events"]
 

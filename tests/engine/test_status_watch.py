@@ -1,8 +1,10 @@
 """Status pages every five minutes: whose are asked, what is kept, and what a page that cannot be had leaves."""
 
+import asyncio
 import logging
 
 from probes.config.presets import presets
+from probes.engine import status_watch
 from probes.engine.status_watch import StatusWatch, pages_of
 from probes.route import Route
 from probes.store.problem import StoreProblem
@@ -65,3 +67,28 @@ async def test_a_store_that_cannot_be_written_is_told(caplog):
         async with list_server({INCIDENTS: STATUSPAGE}) as server:
             await watch.ask_one(server.origin, {"groq": Route()}, NOW)
     assert "not stored: locked" in caplog.text
+
+
+async def test_it_begins_when_that_comes_to_be_wanted(monkeypatch):
+    for name in ("FIRST_S", "LOOK_S", "APART_S"):
+        monkeypatch.setattr(status_watch, name, 0.0)
+    looked = asyncio.Event()
+    wanted = False
+
+    def is_wanted():
+        looked.set()
+        return wanted
+
+    asked = asyncio.Event()
+
+    async def ask_one(page, providers, now):
+        asked.set()
+
+    watch = StatusWatch(lambda: [of("groq")], Posts(), wanted=is_wanted)
+    monkeypatch.setattr(watch, "ask_one", ask_one)
+    running = asyncio.create_task(watch.run())
+    await looked.wait()
+    assert not asked.is_set()
+    wanted = True
+    await asked.wait()
+    running.cancel()
