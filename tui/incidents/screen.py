@@ -18,7 +18,7 @@ from probes.store.problem import StoreProblem
 from tui.incidents.heading import IncidentsHeading, Listed
 from tui.incidents.keys import INCIDENTS_KEYS, IncidentsKeyState, disabled_keys
 from tui.incidents.listing import SHOWN, Entry, Shown, as_of_now, chosen, nothing_words
-from tui.incidents.read import EventsQuestion, ListQuestion, read_list, read_time_line
+from tui.incidents.read import ListQuestion, Story, StoryQuestion, read_list, read_story
 from tui.incidents.silence import ALLOWED, silence_until
 from tui.incidents.table import IncidentTable
 from tui.incidents.time_line import incident_rows, title_row
@@ -44,7 +44,7 @@ LEAST_BELOW: Final = 6
 AROUND: Final = 0.25
 """The page of an endpoint shows an incident with so much of its length before and after it."""
 
-EVENTS_EVERY_MS: Final = 5_000
+STORY_EVERY_MS: Final = 5_000
 """How old the time line of an open incident may get."""
 
 READING: Final = "Reading the store …"
@@ -104,7 +104,7 @@ class IncidentsScreen(PeriodScreen):
         self._listed: tuple[Incident, ...] = ()
         self._merged_of: tuple[object, object] | None = None
         self._list_query = self.store_query(single(read_list), self._list_read)
-        self._events = self.store_query(single(read_time_line), self.draw)
+        self._story = self.store_query(single(read_story), self.draw)
         self._heading = IncidentsHeading(id="heading")
         self._list = IncidentTable(id="list")
         self._title = Plate(id="title")
@@ -229,13 +229,13 @@ class IncidentsScreen(PeriodScreen):
         incident, width = self.incident, self._sheet.scrollable_content_region.width
         if incident is None or not self._sheet.display or width <= 0:
             return
-        turn = incident, now // EVENTS_EVERY_MS if incident.is_open else 0, self._turn
-        self._events.ask(EventsQuestion(incident.id, turn))
-        happened = self._events.found or ()
-        known = [one for one in happened if one.incident == incident.id]
+        read_at = now // STORY_EVERY_MS * STORY_EVERY_MS if incident.is_open else incident.resolved_at or now
+        self._story.ask(StoryQuestion(incident, read_at, self._turn))
+        story = self._story.found
+        story = story if story is not None and story.incident == incident.id else Story(incident.id)
         alerts = self._watched.alerts()
         self._title.draw([title_row(incident, width, now)])
-        rows: Sequence[Row] = incident_rows(incident, known, alerts.judgements if alerts else (), width, now)
+        rows: Sequence[Row] = incident_rows(incident, story, alerts.judgements if alerts else (), width, now)
         self._one.styles.height = len(rows)
         self._one.draw(rows)
 

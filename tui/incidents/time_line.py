@@ -1,6 +1,7 @@
 """One incident as rows: what it is, its members, and its time line from the first failure on; pure."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from textwrap import wrap
 from typing import Final
 
@@ -10,11 +11,13 @@ from probes.alerts.incident import Incident, IncidentEvent, Member
 from probes.alerts.state import Judgement, State
 from probes.alerts.words import advice, cause_words
 from probes.text import line
+from tui.incidents.read import SLICES, Course, Story
 from tui.incidents.table import ENDED
 from tui.incidents.words import counted, lasted, past_worst, usual_words, worst_members
 from tui.style.format import moment, span, stamp, until
 from tui.style.palette import JUDGED_LOOKS, LOOKS, Piece
 from tui.widgets.plate import Row
+from tui.widgets.spark import FAILURE, bars, nice_ceiling
 
 WIDE: Final = 150
 """From this width on members stand beside the time line."""
@@ -44,14 +47,15 @@ _GLYPHS: Final[dict[str, Piece]] = {
 
 
 def incident_rows(
-    incident: Incident, events: Sequence[IncidentEvent], judgements: tuple[Judgement, ...], width: int, now: int
+    incident: Incident, story: Story, judgements: tuple[Judgement, ...], width: int, now: int
 ) -> list[Row]:
-    """All of an incident, in ``width`` cells; beside each other where there is room for that."""
+    """All of an incident, in ``width`` cells: members and time line beside each other where there is room for that."""
     top = [*_facts(incident, judgements, width, now), ()]
     if width < WIDE:
-        return [*top, *_members(incident, width, now), (), *_time_line(incident, events, width)]
+        return [*top, *_members(incident, story, width, now), (), *_time_line(incident, story.events, width)]
     half = (width - BESIDE_GAP) // 2
-    return [*top, *_beside(_time_line(incident, events, half), _members(incident, half, now), half)]
+    members = _members(incident, story, width - half - BESIDE_GAP, now)
+    return [*top, *_beside(_time_line(incident, story.events, half), members, half)]
 
 
 def title_row(incident: Incident, width: int, now: int) -> Row:
@@ -93,8 +97,11 @@ def _ratio(member: Member) -> float:
     return member.ratio or 0.0
 
 
-def _members(incident: Incident, width: int, now: int) -> list[Row]:
-    """Each member: what it was at worst, since when, for how long, how many probes it lost and why the last one."""
+def _members(incident: Incident, story: Story, width: int, now: int) -> list[Row]:
+    """Each member: what it was at worst, since when, for how long, how many probes it lost and why the last one.
+
+    Where there is room also how its probes went: TTFT as bars, ``×`` where one failed.
+    """
     members = worst_members(incident)
     names = min(max((cell_len(one.endpoint) for one in members), default=0), MOST_NAME)
     several = len({one.vantage for one in members}) > 1
@@ -111,6 +118,10 @@ def _members(incident: Incident, width: int, now: int) -> list[Row]:
             (set_cell_size(line(name), names), "figure"),
             (f"  {figures}", "label"),
         )
+        course = story.courses.get((one.endpoint, one.vantage))
+        if story.courses and sum(cell_len(text) for text, _ in first) + SLICES + 2 <= width:
+            drawn = [(" " * SLICES, "dim")] if course is None else _course_pieces(course)
+            first = (*first, ("  ", "dim"), *drawn)
         used = sum(cell_len(text) for text, _ in first)
         reason = line(why.replace("_", " "))
         if reason and used + 2 + cell_len(reason) > width:
@@ -118,6 +129,16 @@ def _members(incident: Incident, width: int, now: int) -> list[Row]:
         else:
             rows.append((*first, (f"  {reason}", "dim")))
     return rows
+
+
+def _course_pieces(course: Course) -> list[Piece]:
+    """A member's course in as many cells as it has slices."""
+    top = nice_ceiling(max((one for one in course.ttft_ms if one is not None), default=0.0))
+    [drawn] = bars(course.ttft_ms, top)
+    cells = [
+        (FAILURE, "error") if failed else (cell, "speed") for cell, failed in zip(drawn, course.failed, strict=True)
+    ]
+    return [("".join(text for text, _ in run), ink) for ink, run in groupby(cells, key=lambda one: one[1])]
 
 
 def _time_line(incident: Incident, events: Sequence[IncidentEvent], width: int) -> list[Row]:
