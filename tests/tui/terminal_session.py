@@ -95,6 +95,7 @@ def terminal_session(
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
     program = f"import sys; sys.argv = ['inftop', *{words!r}]\n{code}\nfrom tui.cli import main\nmain()"
+    attributes = termios.tcgetattr(slave)  # before it has begun: it changes them soon
     before = {one: signal.signal(one, signal.SIG_IGN) for one in ignoring}
     try:
         process = subprocess.Popen(
@@ -108,7 +109,7 @@ def terminal_session(
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
-    session = TerminalSession(process, master, slave, termios.tcgetattr(slave))
+    session = TerminalSession(process, master, slave, attributes)
     reader = threading.Thread(target=_read, args=(session, master), daemon=True)
     reader.start()
     try:
