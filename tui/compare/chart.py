@@ -43,6 +43,7 @@ def plot(comparison: Comparison, name: str, *, dark: bool) -> Plot:
         comparison.span.until,
         least,
         may_log=name not in _COUNTED,
+        incidents=comparison.incidents,
         note=f"per {span(comparison.grid.length_ms)}{marks}",
     )
 

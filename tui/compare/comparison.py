@@ -3,17 +3,21 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from probes.alerts.incident import Incident
 from probes.sample import Sample
 from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Rollup, Tier, bucket_of
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
+from probes.store.alerts.incidents import read_incidents
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import RollupSums, began, oldest, sketched_slices, sketches, slices, totals
 from probes.store.vantage import is_asked_for
 from tui.compare.contender import Contender
+from tui.state.background import background_of
+from tui.time.background import IncidentSpan
 from tui.time.time_grid import TimeGrid, drawn_length
 
 SAMPLES_UP_TO_MS: Final = 900_000
@@ -103,7 +107,7 @@ class Comparison:
     """The tally of each contender in ``totals``, and of each slice with samples in ``slices``; by the contender's slot.
 
     ``span`` is the span of the question, or the part that is drawn, widened to full buckets. The tallies of slices hold
-    only the sketch in the question.
+    only the sketch in the question. ``incidents`` are those of all contenders.
     """
 
     span: TimeRange
@@ -111,6 +115,7 @@ class Comparison:
     grid: TimeGrid
     totals: Mapping[int, ContenderTally]
     slices: Mapping[int, Mapping[int, ContenderTally]]
+    incidents: tuple[IncidentSpan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +142,23 @@ def read(url: str, question: CompareQuestion) -> Comparison:
         owners = {key: one for one in contenders for key, row in rows.items() if one.is_of(row)}
         if not owners:
             return _of_samples((), contenders, span, columns)
+        incidents = read_incidents(reader, *span)
         if question.live:
             span = TimeRange(span.until - drawn_length(span.length_ms, began(reader, owners), span.until), span.until)
         if span.length_ms <= SAMPLES_UP_TO_MS:
             every = reader.samples(span.since, span.until, {one.name for one in contenders})
             samples = [one for one in every if one.kind is None]
             if samples:
-                return _of_samples(samples, contenders, span, columns)
-        return _of_rollups(reader, owners, contenders, span, columns, question.sketch)
+                compared = _of_samples(samples, contenders, span, columns)
+                return replace(compared, incidents=_spans(contenders, incidents))
+        compared = _of_rollups(reader, owners, contenders, span, columns, question.sketch)
+        return replace(compared, incidents=_spans(contenders, incidents))
+
+
+def _spans(contenders: Iterable[Contender], incidents: Sequence[Incident]) -> tuple[IncidentSpan, ...]:
+    """When any of the contenders was in an incident."""
+    known = (background_of(one.name, one.lane, one.vantage, {}, incidents) for one in contenders)
+    return tuple({span: None for each in known for span in each.incidents})
 
 
 def slice_ms(span: TimeRange, columns: int, interval_s: float, least: int) -> int:
