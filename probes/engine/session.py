@@ -31,6 +31,7 @@ from probes.engine.race.lanes import as_lane
 from probes.engine.status_watch import StatusWatch
 from probes.feed.messages import EndpointFacts, Hello
 from probes.figures.buffering import ANSWERS
+from probes.notify.notifier import Notifier
 from probes.route import ignored_notes
 from probes.sample import Sample
 from probes.simulator.child import simulator_process
@@ -46,6 +47,7 @@ from probes.store.write.journal_folder import journal_folder, samples_for
 from probes.store.write.lease import TTL_S, Claim, Heartbeat
 from probes.store.write.recorder_lease import RecorderLease
 from probes.store.write.writer import Writer
+from probes.tls.context import TlsContexts
 
 DRAIN_S: Final = 5.0
 """How long the store may take, at the end, to write what is still in memory."""
@@ -188,7 +190,7 @@ async def open_engine(
                 pages = _status_watch(engine, plan, plan.config, tls)
                 tasks.append(asyncio.create_task(pages.run(), name="status pages"))
             if watching and plan.alerts is not None:
-                await judging.enter_async_context(_judging(engine, plan, plan.alerts))
+                await judging.enter_async_context(_judging(engine, plan, plan.alerts, tls))
             yield engine
         finally:
             for task in tasks:
@@ -230,10 +232,20 @@ def _status_watch(engine: Engine, plan: Plan, config: Config, tls: ssl.SSLContex
 
 
 @contextlib.asynccontextmanager
-async def _judging(engine: Engine, plan: Plan, settings: AlertSettings) -> AsyncIterator[None]:
-    """Judge what an engine measures, and keep incidents; at the end what waits for the store is stored."""
+async def _judging(
+    engine: Engine, plan: Plan, settings: AlertSettings, tls: ssl.SSLContext | None
+) -> AsyncIterator[None]:
+    """Judge what an engine measures, keep incidents, and tell of them; at the end what waits for the store is stored.
+
+    Of what is simulated nobody is told but screens.
+    """
     store = StoreExchange(plan.store_url, plan.vantage)
-    alerting = Alerting(engine, store, settings, vantage=plan.vantage)
+
+    def notifier(settings: AlertSettings) -> Notifier:
+        return Notifier(plan.store_url, settings, is_well=lambda: alerting.is_well, contexts=TlsContexts(tls))
+
+    make_outbox = None if plan.simulated else notifier
+    alerting = Alerting(engine, store, settings, vantage=plan.vantage, make_outbox=make_outbox)
     engine.alerts, engine.configure_alerts = lambda: alerting.status, alerting.configure
     task = asyncio.create_task(alerting.run(), name="alerts")
     task.add_done_callback(_log_defect)

@@ -4,23 +4,23 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from probes.alerts.cause import WatchedEndpoint
-from probes.alerts.incident import Change, Incident
+from probes.alerts.incident import Incident
 from probes.alerts.keeper import Keeper
 from probes.alerts.settings import AlertSettings
 from probes.alerts.silence import Silence
 from probes.alerts.state import Judgement, State
 from probes.clock import elapsed_ns
 from probes.endpoint import Endpoint, Lane, Policy, lane_of
-from probes.engine.alerts.judges import Judges
+from probes.engine.alerts.judges import LEARNING_MS, Judges
 from probes.engine.alerts.store_exchange import Found, LaneKey, Pending, StoreExchange, problem_words
 from probes.feed.messages import RESOLVED_MS, AlertStatus, EndpointFacts, EngineStatus, MonitorStatus
 from probes.outcome import FAILED
 from probes.sample import Sample
-from probes.store.alerts.outbox import QueuedMessage
+from probes.store.alerts.queueing import queued_messages
 from probes.store.problem import StoreProblem
 
 TICK_S: Final = 5.0
@@ -34,6 +34,12 @@ STOPPED_S: Final = 3 * TICK_S
 
 CLOSE_S: Final = 5.0
 """Seconds that the store may take at the end for what is not stored yet."""
+
+RENEW_LOOK_S: Final = 60.0
+"""Seconds from one look at which baselines are due to the next."""
+
+RENEW_APART_S: Final = 2.0
+"""Seconds from one endpoint's new baselines to the next one's."""
 
 EARLY_MOST: Final = 500
 """Samples of an endpoint that wait at most while its past is being read."""
@@ -88,17 +94,13 @@ class Outbox(Protocol):
         """Take over other settings."""
 
 
-Queueing = Callable[[Change, AlertSettings, Mapping[str, str | None], Sequence[Silence], int], Iterable[QueuedMessage]]
-"""What is to be sent of a change, to which channels and when; by settings, groups of endpoints, silences and now."""
-
-
 class Alerting:
     """Judges what ``engine`` measures, from the first sample on, and keeps incidents while `run` runs.
 
     The store may be away: what is to be stored waits, and incidents go on. They are kept only while they are ours to
-    keep (`KeeperLease`), else they are shown as another recorder keeps them. ``queueing`` says what is to be sent of
-    them, the ``outbox`` sends it. ``now`` gives milliseconds since the epoch, ``elapsed`` nanoseconds that the
-    machine's sleep is part of.
+    keep (`KeeperLease`), else they are shown as another recorder keeps them. What ``make_outbox`` makes sends what is
+    due of them meanwhile; None: nobody is told. ``now`` gives milliseconds since the epoch, ``elapsed`` nanoseconds
+    that the machine's sleep is part of.
     """
 
     def __init__(
@@ -108,13 +110,13 @@ class Alerting:
         settings: AlertSettings,
         *,
         vantage: str,
-        queueing: Queueing = lambda *_: (),
-        outbox: Outbox | None = None,
+        make_outbox: Callable[[AlertSettings], Outbox] | None = None,
         now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         elapsed: Callable[[], int] = elapsed_ns,
     ) -> None:
         self._engine, self._store, self._settings = engine, store, settings
-        self._vantage, self._queueing, self._outbox = vantage, queueing, outbox
+        self._vantage, self._make_outbox = vantage, make_outbox
+        self._outbox: Outbox | None = None
         self._now, self._elapsed = now, elapsed
         self._judges = Judges(vantage, settings)
         self._early: dict[str, list[Sample]] = {}
@@ -155,6 +157,7 @@ class Alerting:
         """Read what was judged before, then look after incidents; until cancelled."""
         await self._warm_up(self._new)
         await self._forget_lanes()
+        self._keep_running(self.renew_baselines(), "what is usual")
         while True:
             self.tick()
             self._wake.clear()
@@ -171,8 +174,18 @@ class Alerting:
                     await asyncio.wait({self._exchanging})
                 if self._pending:
                     await self._exchange()
-        if self._outbox is not None and self._keeper is not None:
-            await asyncio.to_thread(self._outbox.stop)
+        await self._stop_outbox()
+
+    def _keep_running(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Have something run beside, until it ends or `close` is called; a defect of it is logged."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a defect in %s", task.get_name(), exc_info=error)
 
     # what is watched
 
@@ -204,9 +217,7 @@ class Alerting:
         self._early |= {one.name: [] for one in new}
         self._status = None
         if new:
-            task = asyncio.create_task(self._warm_up(new), name="what new endpoints were judged before")
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._keep_running(self._warm_up(new), "what new endpoints were judged before")
 
     async def _warm_up(self, endpoints: Sequence[Endpoint]) -> None:
         """Judge on from what earlier runs observed of these endpoints; where that cannot be read, from now on."""
@@ -288,11 +299,11 @@ class Alerting:
             self._exchanging = asyncio.create_task(self._exchange(), name="alerts and the store")
 
     def _keep(self, keeper: Keeper, now: int) -> None:
-        keeper.configured(self._settings, self._watched())
+        watched = self._watched()
+        keeper.configured(self._settings, watched)
         keeper.attributed(self._vantage, self._judges.attributions(self._engine.status.checks, now))
-        groups = {name: one.endpoint.group for name, one in self._engine.monitors.items()}
         for change in keeper.tick(now):
-            self._pending.change(change, self._queueing(change, self._settings, groups, self._silences, now))
+            self._pending.change(change, queued_messages(change, self._settings, watched, self._silences, now))
             self._status = None
 
     async def _exchange(self) -> None:
@@ -326,19 +337,19 @@ class Alerting:
         now = self._now()
         self._silences, self._facts = found.silences, found.facts
         if not found.is_keeper:
-            had, self._keeper = self._keeper, None
+            self._keeper = None
             self._pending.drop_incidents()
             others = found.incidents or ()
             if others != self._kept_by_others:
                 self._kept_by_others, self._status = others, None
-            if had is not None and self._outbox is not None:
-                await asyncio.to_thread(self._outbox.stop)
+            await self._stop_outbox()
             return
         if self._keeper is None or found.incidents is not None:
             self._keeper = Keeper(self._settings, self._watched(), found.incidents or (), now)
             for judgement in self._judges.judgements:
                 self._keeper.judged(judgement)
-            if self._outbox is not None:
+            if self._outbox is None and self._make_outbox is not None:
+                self._outbox = self._make_outbox(self._settings)
                 self._outbox.start()
         for judgement in found.judgements:
             self._keeper.judged(judgement)
@@ -346,6 +357,36 @@ class Alerting:
             self._keeper.recording(found.recording, now)
         self._keeper.people_did(found.people)
         self._status = None
+
+    async def _stop_outbox(self) -> None:
+        if self._outbox is not None:
+            outbox, self._outbox = self._outbox, None
+            await asyncio.to_thread(outbox.stop)
+
+    # what is usual
+
+    async def renew_baselines(self) -> None:
+        """Find out anew what is usual of each endpoint, one at a time and once a day; until cancelled."""
+        renewed: dict[str, int] = {}
+        while True:
+            await asyncio.sleep(RENEW_LOOK_S)
+            for endpoint in self._judges.endpoints:
+                now, name = self._now(), endpoint.name
+                if now < max(self._judges.renew_at(name), renewed.get(name, 0) + LEARNING_MS):
+                    continue
+                renewed[name] = now
+                try:
+                    baselines = await asyncio.to_thread(self._store.renew_baselines, endpoint, now)
+                except StoreProblem as problem:
+                    log.info("what is usual of %s is not known anew: %s", name, problem)
+                else:
+                    self._judges.use(name, baselines)
+                await asyncio.sleep(RENEW_APART_S)
+
+    @property
+    def is_well(self) -> bool:
+        """Whether incidents are looked after and stored, as somebody who waits for our heartbeat wants to know."""
+        return self._ticked is not None and self._elapsed() - self._ticked < STOPPED_S * 1e9 and self._problem is None
 
     def _made_status(self) -> AlertStatus:
         since = self._now() - RESOLVED_MS

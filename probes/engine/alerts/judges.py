@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from probes.alerts.detect.baseline import Baselines
+from probes.alerts.detect.baseline import DAY_MS, HOUR_MS, Baselines
 from probes.alerts.detect.judge import MINUTE_MS, MISSED, EndpointJudge
 from probes.alerts.detect.observation import Observation, observation_of
 from probes.alerts.settings import AlertSettings
@@ -19,6 +19,9 @@ from probes.route import via_of
 from probes.sample import Sample
 
 NONE: Final[Baselines] = {}
+
+LEARNING_MS: Final = 6 * HOUR_MS
+"""How often it is looked again what is usual of an endpoint of which too little is known yet."""
 
 
 @dataclass(slots=True)
@@ -113,6 +116,12 @@ class Judges:
     def wants_confirmation(self, name: str) -> bool:
         """Whether an endpoint should be probed again at once, by its newest sample."""
         return (one := self._judged.get(name)) is not None and one.judge.wants_confirmation
+
+    def renew_at(self, name: str) -> int:
+        """When an endpoint's baselines are to be made anew: a day after the last, sooner while it is being learnt."""
+        known = self._judged[name].baselines if name in self._judged else NONE
+        made_at = min((one.made_at for one in known.values()), default=0)
+        return made_at + (LEARNING_MS if any(one.is_learning for one in known.values()) else DAY_MS)
 
     def tick(self, now: int, probed: Mapping[str, bool]) -> list[Judgement]:
         """What has changed by itself; ``probed`` says of an endpoint whether it is probed when it is due.

@@ -22,6 +22,8 @@ from probes.store.alerts.judgements import keep_judgements, read_judgements
 from probes.store.alerts.keeper_lease import KeeperLease
 from probes.store.alerts.newest_observations import newest_observations
 from probes.store.alerts.outbox import QueuedMessage
+from probes.store.alerts.queueing import queue_digests
+from probes.store.alerts.renew_baselines import renew_baselines
 from probes.store.alerts.silences import read_silences
 from probes.store.location import is_postgres
 from probes.store.problem import StoreProblem
@@ -137,7 +139,7 @@ class Found:
 
 
 class StoreExchange:
-    """The store at ``url``, as the alerts of the recorder at ``vantage`` use it. One thread at a time may use it.
+    """The store at ``url``, as the alerts of the recorder at ``vantage`` use it. One thread at a time may `exchange`.
 
     Every method may wait, and raises StoreProblem; what it was to store can be given to it again.
     """
@@ -171,6 +173,10 @@ class StoreExchange:
         found = read_baselines(reader, [name])
         return {(lane, metric): one for (vantage, _, lane, metric), one in found.items() if vantage == self._vantage}
 
+    def renew_baselines(self, endpoint: Endpoint, now: int) -> Baselines:
+        """Make an endpoint's baselines anew, of the last four weeks; beside everything else, it takes a second."""
+        return renew_baselines(self._url, self._vantage, endpoint, endpoint.connection, now)
+
     def stored_lanes(self) -> list[LaneKey]:
         """The lanes of this place of which the store has a judgement."""
         with closing(StoreReader(self._url)) as reader:
@@ -192,6 +198,8 @@ class StoreExchange:
         if kept is not None and is_keeper:
             if out.changes:
                 self._store.keep(out.changes, out.messages)
+            if settings.channels:
+                queue_digests(self._url, settings, now)
         else:
             since = now - (round(1000 * settings.reopen) if is_keeper else RESOLVED_MS)
             incidents = tuple(read_kept(self._url, since))

@@ -5,9 +5,9 @@ from typing import Final
 
 from probes.alerts.detect.observation import COLUMNS, Observation, observed
 from probes.endpoint import Endpoint
+from probes.store.alerts.past import endpoint_id
 from probes.store.read.reader import StoreReader
 
-_IDS: Final = "SELECT id FROM endpoint WHERE vantage = ? AND name = ? AND provider = ? AND dialect = ? AND model = ?"
 _NEWEST: Final = f"""
 SELECT {", ".join(COLUMNS)}, kind FROM sample WHERE endpoint_id = ? ORDER BY started_at DESC, id DESC LIMIT ?
 """
@@ -18,6 +18,6 @@ def newest_observations(reader: StoreReader, vantage: str, endpoint: Endpoint, l
 
     Raises StoreProblem, KeyError for an outcome of a newer inftop.
     """
-    key = (vantage, endpoint.name, endpoint.provider, endpoint.dialect, endpoint.model)
-    rows = [row for (number,) in reader.few(_IDS, key) for row in reader.few(_NEWEST, (number, limit))]
+    number = endpoint_id(reader, (vantage, endpoint.name, endpoint.provider, endpoint.dialect, endpoint.model))
+    rows = [] if number is None else reader.few(_NEWEST, (number, limit))
     return [observed(*row) for row in reversed(rows)]

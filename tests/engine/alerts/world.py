@@ -3,9 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from probes.alerts.incident import Change
-from probes.alerts.message import Message
-from probes.alerts.settings import AlertSettings
+from probes.alerts.settings import AlertSettings, Channel
 from probes.budget.cap import Budget, Ledger
 from probes.clock import SteadyClock
 from probes.diagnosis.reachability import ReachabilityPlan
@@ -18,9 +16,11 @@ from probes.keys.secret import KeyMissing
 from probes.measure.probe import ProbeResult
 from probes.outcome import Outcome
 from probes.sample import Sample, new_sample_id
-from probes.store.alerts.outbox import QueuedMessage
 from tests.samples import endpoint, sample
 from tests.virtual_time import EPOCH_S, Machine, VirtualLoop
+
+TOLD = AlertSettings(channels=(Channel("hook", "webhook", url="HOOK_URL"),))
+"""Somebody is told of everything."""
 
 Script = Callable[[Endpoint, float], Outcome]
 """How a probe of an endpoint ends that begins so many seconds after the world did."""
@@ -88,7 +88,7 @@ class ScriptedEngine(Engine):
 
 
 class World:
-    """The endpoints, what becomes of their probes (``samples``), and what was due to be told (``due``).
+    """The endpoints, and what becomes of their probes (``samples``); what is to be told waits in the outbox.
 
     `play` lets time pass; the store lasts from one world to the next.
     """
@@ -109,7 +109,6 @@ class World:
         self._begin_s = begin_s
         self.script, self.takes_s, self.vantage = script, 0.5, vantage
         self.samples: list[Sample] = []
-        self.due: list[tuple[str, str, float]] = []
         self._keys, self.checks = Keyless(), ReachabilityPlan(None, None)
         ScriptedEngine.world = self
         self.engine = ScriptedEngine(
@@ -128,9 +127,8 @@ class World:
         self.alerting = Alerting(
             self.engine,
             self.store,
-            settings or AlertSettings(),
+            settings or TOLD,
             vantage=vantage,
-            queueing=self._queued,
             now=lambda: self.at(self.seconds),
             elapsed=lambda: self.machine.read().elapsed,
         )
@@ -147,16 +145,6 @@ class World:
     def lose_keys(self) -> None:
         """Have no key be found from now on."""
         self._keys.missing = True
-
-    def _queued(self, change: Change, settings, groups, silences, now):
-        if change.due is None:
-            return []
-        self.due.append((change.due, change.incident.id, self.seconds))
-        message = Message(
-            kind=change.due, severity=change.incident.severity, at=now,
-            idempotency_key=f"{change.incident.id}-{change.due}-{now}", title="t", body="b", incident=change.incident,
-        )  # fmt: skip
-        return [QueuedMessage(channel="c", message=message, next_at=now)]
 
     async def play(self, seconds: float, *, killed: bool = False) -> None:
         """Run engine and alerts for so long; where ``killed``, nothing is tidied up at the end."""
