@@ -6,11 +6,15 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from probes.alerts.detect.baseline import Baseline
 from probes.alerts.incident import Incident, IncidentEvent
+from probes.alerts.state import Metric
 from probes.certificate import Certificate
+from probes.endpoint import Lane
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.status_pages.post import Post
+from probes.store.alerts.baselines import BaselineKey, read_baselines
 from probes.store.alerts.incidents import read_events
 from probes.store.alerts.status_posts import posts_of
 from probes.store.certificates import newest
@@ -44,6 +48,23 @@ class Meanwhile:
 
 
 @dataclass(frozen=True, slots=True)
+class Usual:
+    """What was usual of a member at the hour of the week of its first failure, by its baseline.
+
+    ``usual`` is in the metric's unit; ``worst`` is how many times slower than usual it was at worst in its own 28 days,
+    None while that is still being learnt; ``n`` counts the samples that it is made of.
+    """
+
+    vantage: str
+    endpoint: str
+    lane: Lane
+    metric: Metric
+    usual: float
+    worst: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """All that a pack tells; ``cut`` says that there are more samples than it holds.
 
@@ -56,6 +77,7 @@ class Evidence:
     events: tuple[IncidentEvent, ...]
     samples: tuple[Sample, ...]
     cut: bool
+    usual: tuple[Usual, ...]
     meanwhile: tuple[Meanwhile, ...]
     posts: tuple[Post, ...]
     certificate: Certificate | None
@@ -85,11 +107,13 @@ def gather(
         samples, cut = _samples(reader, members, since, until)
         rows = reader.few(_MEANWHILE, (since, until)) if reader.has("sample") else []
         events = read_events(reader, incident.id)
+        baselines = read_baselines(reader, members) if members else {}
     return Evidence(
         incident=_hidden(incident, hide),
         events=tuple(_event(one, hide) for one in events),
         samples=tuple(_sample(one, hide) for one in samples),
         cut=cut,
+        usual=_usual(incident, baselines),
         meanwhile=tuple(Meanwhile(*_counted(row)) for row in rows if row[0] not in members),
         posts=posts_of(url, incident, pages, now),
         certificate=newest(url),
@@ -109,6 +133,16 @@ def _samples(reader: StoreReader, members: Collection[str], since: int, until: i
             return found, True
         found.append(sample)
     return found, False
+
+
+def _usual(incident: Incident, baselines: Mapping[BaselineKey, Baseline]) -> tuple[Usual, ...]:
+    """What was usual of the members when it began, in the order of their names."""
+    lanes = {(one.vantage, one.endpoint, one.lane) for one in incident.members}
+    return tuple(
+        Usual(*key, one.usual(incident.first_failure_at), None if one.is_learning else one.worst, one.n)
+        for key, one in sorted(baselines.items())
+        if key[:3] in lanes
+    )
 
 
 def _counted(row: Sequence[Any]) -> tuple[str, str, int, int]:

@@ -45,6 +45,7 @@ def record(evidence: Evidence) -> dict[str, Any]:
         "hosts": dict(evidence.hosts),
         "samples": [one.to_json() for one in evidence.samples],
         "samples_cut": evidence.cut,
+        "usual": [asdict(one) for one in evidence.usual],
         "meanwhile": [asdict(one) for one in evidence.meanwhile],
         "status_posts": [{**to_builtins(one), "at": iso(one.at)} for one in evidence.posts],
         "lead_ms": lead_ms(evidence.incident, evidence.posts, evidence.until),

@@ -27,6 +27,7 @@ def report(evidence: Evidence) -> str:
         _members(evidence.incident.members),
         _failures(evidence.samples),
         _phases(evidence),
+        _usual(evidence),
         _meanwhile(evidence),
         _posts(evidence),
         _timeline(evidence),
@@ -115,6 +116,21 @@ def _phases(evidence: Evidence) -> str:
 def _median(samples: Iterable[Sample], name: str) -> str:
     value = median(getattr(one, name) for one in samples)
     return "–" if value is None else f"{value:,.1f}"
+
+
+def _usual(evidence: Evidence) -> str:
+    rows = [
+        (
+            one.endpoint,
+            f"{one.lane}, {one.vantage}",
+            f"{one.usual:,.4g} ms TTFT" if one.metric == "ttft_ms" else f"{one.usual:,.4g} tokens/s",
+            "still being learnt" if one.worst is None else f"{one.worst:.2f} times that",
+            f"{one.n:,}",
+        )
+        for one in evidence.usual
+    ]
+    head = ("endpoint", "connection, place", "usual at that hour of the week", "worst in 28 days", "samples")
+    return f"## What is usual\n\n{_table(head, rows)}" if rows else ""
 
 
 def _meanwhile(evidence: Evidence) -> str:

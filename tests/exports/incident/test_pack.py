@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from msgspec.structs import replace
 
-from probes.exports.incident.evidence import AROUND_MS, MOST_SAMPLES, Evidence, Meanwhile, gather
+from probes.exports.incident.evidence import AROUND_MS, MOST_SAMPLES, Evidence, Meanwhile, Usual, gather
 from probes.exports.incident.pack import files, packed, write_pack
 from probes.exports.incident.redact import hider
 from probes.outcome import Outcome
@@ -37,7 +37,9 @@ SAMPLES = (
     probe(9, ttft_ms=2_000.0),
 )
 EVIDENCE = Evidence(
-    incident=DOWN, events=(OPENED,), samples=SAMPLES, cut=False, meanwhile=(Meanwhile("kimi", "moonshot", 5, 5),),
+    incident=DOWN, events=(OPENED,), samples=SAMPLES, cut=False,
+    usual=(Usual("local", "groq/a", "warm", "ttft_ms", 512.25, 1.6, 9_000),),
+    meanwhile=(Meanwhile("kimi", "moonshot", 5, 5),),
     posts=(POST,), certificate=FOUND, hosts={"groq/a": "api.groq.com"}, version="0.1.0", until=NOW,
 )  # fmt: skip
 
@@ -67,6 +69,7 @@ def test_the_report_says_what_since_when_against_what_and_whose_fault():
         "| why this is the cause | 2 of 2 endpoints of groq fail, others do not |",
         "| 2027-01-15T08:00:00.000Z | groq/a | server_error | 503 | req_1 | – | =over \\| capacity |",
         "| ttft_ms | 90.0 | 2,000.0 |",
+        "| groq/a | warm, local | 512.2 ms TTFT | 1.60 times that | 9,000 |",
         "| kimi | moonshot | 5 of 5 |",
         "The first post came 12 m after our first failure.",
         "investigating: Errors \\| \\<script\\> |",
