@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
+from textual import events
 from textual.content import Content
 
 from probes.alerts.incident import Incident
 from probes.text import line
+from tui.requests import IncidentsRequested
 from tui.state.view import Dashboard
 from tui.state.view_options import ViewOptions
 from tui.style.format import clock, since, span, until
@@ -22,7 +24,15 @@ ORDER: Final[tuple[State, ...]] = (
 
 
 class HeaderLine(OneLine):
-    """The top line."""
+    """The top line. A click on the number of incidents opens their page."""
+
+    def on_click(self, event: events.Click) -> None:
+        """Open the page of incidents, where their number was clicked."""
+        at = event.get_content_offset(self)
+        before, found, after = self.render().plain.partition(INCIDENT)
+        end = len(before) + len(found) + len(after.partition("  ")[0])
+        if at is not None and found and len(before) <= at.x < end:
+            self.post_message(IncidentsRequested())
 
     def show(self, board: Dashboard, options: ViewOptions, now: int, loading: str = "", problem: str = "") -> None:
         """Draw it; ``now`` is the present, also while the dashboard is frozen or shows the past.
@@ -76,17 +86,14 @@ def _left(board: Dashboard, options: ViewOptions) -> list[LinePart]:
 
 
 def badge(incidents: Sequence[Incident]) -> Content:
-    """``▲ 2 incidents``, in the colour of the worst that nobody has seen; dim where all are acknowledged.
-
-    A click on it opens the page of incidents.
-    """
+    """``▲ 2 incidents``, in the colour of the worst that nobody has seen; dim where all are acknowledged."""
     unseen = [one for one in incidents if one.acknowledged_at is None]
     critical = any(one.severity == "critical" for one in unseen)
     look = "bold $error" if critical else "bold $warning" if unseen else "$text-muted"
     words = f"{INCIDENT} {len(incidents)} incident{'' if len(incidents) == 1 else 's'}"
     seen = len(incidents) - len(unseen)
     after = " acknowledged" if not unseen else f", {seen} acknowledged" if seen else ""
-    return Content.from_markup(f"[@click=screen.incidents][{look}]{words}[/]{after}[/]")
+    return Content.assemble((words, look), (after, "$text-muted"))
 
 
 def _right(board: Dashboard, now: int) -> list[LinePart]:

@@ -21,9 +21,10 @@ LASTED: Final = 6
 WORST: Final = 11
 MEMBERS: Final = 7
 PERSON: Final = 16
+NARROW_PERSON: Final = 5
 """Widths of columns, in cells; a blank or two stand between them."""
 
-LEAST_CAUSE: Final = 20
+LEAST_CAUSE: Final = 26
 WIDEST_CAUSE: Final = 60
 
 
@@ -32,6 +33,7 @@ class IncidentColumns:
     """Which columns fit, and how wide the cause's is: what is left over; ``gap`` cells stand between them."""
 
     cause: int
+    person: int
     severity: bool
     members: bool
     gap: int
@@ -39,12 +41,17 @@ class IncidentColumns:
 
 def incident_columns(width: int) -> IncidentColumns:
     """The columns of a list so many cells wide."""
-    for severity, members, gap in ((True, True, 2), (False, True, 2), (False, True, 1), (False, False, 1)):
-        widths = [STATE, SINCE, LASTED, WORST, PERSON, *[SEVERITY] * severity, *[MEMBERS] * members]
+    for severity, members, person, gap in (
+        (True, True, PERSON, 2),
+        (False, True, PERSON, 1),
+        (False, True, NARROW_PERSON, 1),
+        (False, False, NARROW_PERSON, 1),
+    ):
+        widths = [STATE, SINCE, LASTED, WORST, person, *[SEVERITY] * severity, *[MEMBERS] * members]
         cause = width - 2 - sum(widths) - gap * len(widths)
         if cause >= LEAST_CAUSE:
             break
-    return IncidentColumns(max(min(cause, WIDEST_CAUSE), LEAST_CAUSE), severity, members, gap)
+    return IncidentColumns(max(min(cause, WIDEST_CAUSE), LEAST_CAUSE), person, severity, members, gap)
 
 
 def head(columns: IncidentColumns) -> tuple[Title, ...]:
@@ -88,15 +95,20 @@ def row(incident: Incident, columns: IncidentColumns, now: int, *, marked: bool)
     ]
     if columns.members:
         pieces.append((str(len(names)).rjust(MEMBERS) + gap, "usual"))
-    return (*pieces, (set_cell_size(_person(incident, now), PERSON), "muted"))
+    return (*pieces, (set_cell_size(_person(incident, columns.person, now), columns.person), "muted"))
 
 
-def _person(incident: Incident, now: int) -> str:
-    """What somebody did about it."""
-    words = ["acknowledged"] if incident.acknowledged_at is not None else []
-    if incident.is_open and incident.silenced_until is not None and incident.silenced_until > now:
-        words = ["ack"] * bool(words) + [f"silent {until(incident.silenced_until, now)}"]
-    return ", ".join(words)
+def _person(incident: Incident, room: int, now: int) -> str:
+    """What somebody did about it, in as many words as there is room for."""
+    is_seen = incident.acknowledged_at is not None
+    is_silent = incident.is_open and incident.silenced_until is not None and incident.silenced_until > now
+    silent = f"silent {until(incident.silenced_until, now)}" if is_silent else ""
+    words = [silent or "acknowledged", "ack"]
+    if is_seen and silent:
+        words.insert(0, f"ack, {silent}")
+    elif silent:
+        words[1] = until(incident.silenced_until, now)
+    return next((one for one in words if len(one) <= room), "") if is_seen or silent else ""
 
 
 class IncidentTable(Grid):

@@ -10,6 +10,7 @@ from probes.feed.messages import AlertStatus
 from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
+from tests.tui.screen import showing
 from tui.dashboard.header import HeaderLine, badge
 from tui.state.fleet import FleetState
 from tui.state.history import LoadedHistory
@@ -57,3 +58,16 @@ def test_open_incidents_are_counted_and_acknowledged_ones_are_dim():
     made.apply(fabric.frame([], alerts=AlertStatus(incidents=(one, replace(one, id="C", resolved_at=NOW)))), NOW)
     assert header(made).startswith("inftop  ▲ 1 incident  window")
     assert "▲ 1 incident" in header(made, 40)
+
+
+async def test_a_click_on_their_number_opens_the_page_of_incidents():
+    one = Incident(
+        id="A", key="k", cause=Cause("network"), state=State.DOWN, worst=State.DOWN, severity="critical",
+        first_failure_at=NOW, opened_at=NOW, last_seen_at=NOW,
+    )  # fmt: skip
+    async with showing(fabric.hello(), fabric.frame([], alerts=AlertStatus(incidents=(one,)))) as shown:
+        await shown.pilot.click("HeaderLine", offset=(1, 0))
+        assert shown.app.screen is shown.dashboard
+        await shown.pilot.click("HeaderLine", offset=(shown.lines[0].index("▲") + 3, 0))
+        await shown.settle()
+        assert shown.lines[0].startswith(" incidents  ▲ 1 open")
