@@ -43,9 +43,8 @@ _OWN: Final[Mapping[str, frozenset[ChannelKind]]] = {
     "secret": frozenset({"webhook", "pagerduty", "alertmanager"}),
     "command": frozenset({"command"}),
     "labels": frozenset({"alertmanager"}),
-    **dict.fromkeys(
-        ("proxy", "proxy_key", "ca", "client_cert", "client_key"), frozenset({"webhook", "pagerduty", "alertmanager"})
-    ),
+    **dict.fromkeys(("proxy", "proxy_key", "ca"), frozenset({"webhook", "pagerduty", "alertmanager", "apprise"})),
+    **dict.fromkeys(("client_cert", "client_key"), frozenset({"webhook", "pagerduty", "alertmanager"})),
 }
 """The kinds of channels that a key means something to, where it does not to all."""
 

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from typing import Final
+from urllib.parse import quote
 
 from probes.alerts.message import Message
 from probes.alerts.settings import Channel
@@ -13,6 +14,7 @@ from probes.keys.secret import Secret
 from probes.notify.address import NoAddress, find_secret
 from probes.notify.command import clean_environment, wait_for
 from probes.notify.result import DELIVERED, DeliveryResult, failed
+from probes.route import DIRECT, ENVIRONMENT, SYSTEM, Route
 
 LIMIT_S: Final = 40.0
 """Seconds for a child process, of which Apprise's own start takes one or two."""
@@ -25,6 +27,8 @@ _ARGUMENTS: Final = (sys.executable, "-P", "-m", "probes.notify.apprise_child")
 
 _OWN: Final = ("PYTHONPATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 """What Python and its requests need besides: where modules and authorities are."""
+
+_PROXIES: Final = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
 
 _MENTION: Final = re.compile(r"[@#](?=\w)|<(?=[!@#&/A-Za-z])")
 _NOTHING: Final = "\u200b"
@@ -45,9 +49,9 @@ async def send(channel: Channel, message: Message) -> DeliveryResult:
     name = channel.url or ""
     try:
         address = await find_secret(name)
+        environment = clean_environment() | await _route_variables(channel.route)
     except NoAddress as error:
         return failed(str(error))
-    environment = clean_environment() | {one: os.environ[one] for one in _OWN if one in os.environ}
     run = await asyncio.to_thread(
         wait_for, _ARGUMENTS, given(address, message), None, LIMIT_S, environment=environment, reads_output=True
     )
@@ -60,6 +64,20 @@ async def send(channel: Channel, message: Message) -> DeliveryResult:
         "the process that delivers by Apprise " + ("did not end in time" if run.problem else "failed"),
         maybe=run.started,
     )
+
+
+async def _route_variables(route: Route) -> dict[str, str]:
+    """The variables by which Apprise's own requests go as the route says. Raises NoAddress."""
+    found = {one: os.environ[one] for one in _OWN if one in os.environ}
+    if route.proxy == ENVIRONMENT:
+        found |= {name: value for name, value in os.environ.items() if name.lower() in _PROXIES}
+    elif route.proxy not in (None, DIRECT):
+        login = "" if route.proxy_key is None else f"{quote((await find_secret(route.proxy_key)).reveal(), safe=':')}@"
+        scheme, _, place = str(route.proxy).partition("://")
+        found |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), f"{scheme}://{login}{place}")
+    if route.tls.ca not in (None, SYSTEM):
+        found["REQUESTS_CA_BUNDLE"] = str(route.tls.ca)
+    return found
 
 
 def given(address: Secret, message: Message) -> bytes:

@@ -18,9 +18,10 @@ from probes.notify.apprise_channel import given, without_mentions
 from probes.notify.apprise_child import deliver as deliver_by_apprise
 from probes.notify.channels import deliver, send_test
 from probes.notify.heartbeat import Heartbeat
-from probes.route import Route
+from probes.route import Route, TlsOptions
 from probes.tls.context import TlsContexts
 from tests.notify.messages import PASSWORD, PATH, ROUTING, SECRET, TOKEN, channel, leaks, message, plant
+from tests.servers.certificate import server_context
 from tests.servers.raw_server import response
 from tests.servers.sinks import ACCEPTED, REFUSALS, sink
 
@@ -249,6 +250,25 @@ async def test_apprise_delivers_in_a_child_process_that_says_nothing_of_the_addr
     assert told.headers["x-token"] == TOKEN
     assert told.json["title"] == "@\u200beveryone"
     assert leaks(result, caplog.text, *capfd.readouterr()) == []
+
+
+@pytest.mark.slow
+async def test_apprise_goes_by_the_proxy_and_trusts_the_authorities_of_the_channel(monkeypatch, tmp_path):
+    pytest.importorskip("apprise")
+    context, authority = server_context(tmp_path)
+    async with sink(response(200), tls=context) as server:
+        monkeypatch.setenv("SINK_APPRISE", f"jsons://localhost:{server.port}/")
+        refused = await deliver(channel("apprise"), message(), TlsContexts())
+        trusted = channel("apprise", route=Route(tls=TlsOptions(ca=str(authority))))
+        assert (await deliver(trusted, message(), TlsContexts())).delivered
+    assert (refused.problem, len(server.told)) == ("the service did not take the message", 1)
+    async with sink(response(200)) as proxy:
+        monkeypatch.setenv("SINK_APPRISE", "json://nobody.invalid/")
+        monkeypatch.setenv("SINK_PROXY", f"user:{PASSWORD}")
+        route = Route(proxy=proxy.origin, proxy_key="SINK_PROXY")
+        assert (await deliver(channel("apprise", route=route), message(), TlsContexts())).delivered
+    assert proxy.told[0].target == "http://nobody.invalid/"
+    assert proxy.told[0].headers["proxy-authorization"].startswith("Basic ")
 
 
 @pytest.mark.slow
