@@ -170,8 +170,7 @@ async def open_engine(
     async with holding if watching else contextlib.nullcontext() as claim:
         ledger, recent = await asyncio.to_thread(read_history, plan)
         writer = _writer(plan, claim, on_lost) if watching else None
-        tasks: list[asyncio.Task[None]] = []
-        judging = contextlib.AsyncExitStack()
+        beside = contextlib.AsyncExitStack()
         try:
             engine = Engine(
                 plan.endpoints if watching else (),
@@ -185,17 +184,12 @@ async def open_engine(
             )
             if watching and plan.models_every is not None:
                 watch = _model_watch(engine, plan, plan.models_every, tls)
-                tasks.append(asyncio.create_task(watch.run(), name="lists of models"))
-            if watching and plan.config is not None:
-                pages = _status_watch(engine, plan, plan.config, tls)
-                tasks.append(asyncio.create_task(pages.run(), name="status pages"))
+                beside.callback(asyncio.create_task(watch.run(), name="lists of models").cancel)
             if watching and plan.alerts is not None:
-                await judging.enter_async_context(_judging(engine, plan, plan.alerts, tls))
+                await beside.enter_async_context(_judging(engine, plan, plan.alerts, tls))
             yield engine
         finally:
-            for task in tasks:
-                task.cancel()
-            await judging.aclose()
+            await beside.aclose()
             if writer is not None:
                 await writer.close(DRAIN_S)
 
@@ -221,16 +215,6 @@ def _model_watch(engine: Engine, plan: Plan, every_s: float, tls: ssl.SSLContext
     )
 
 
-def _status_watch(engine: Engine, plan: Plan, config: Config, tls: ssl.SSLContext | None) -> StatusWatch:
-    """What asks for the status pages of the providers that the engine watches."""
-    return StatusWatch(
-        lambda: [one.endpoint for one in engine.monitors.values()],
-        StatusPosts(plan.store_url),
-        wanted=lambda: config.alerts.status_pages,
-        tls=tls,
-    )
-
-
 @contextlib.asynccontextmanager
 async def _judging(
     engine: Engine, plan: Plan, settings: AlertSettings, tls: ssl.SSLContext | None
@@ -247,13 +231,23 @@ async def _judging(
     make_outbox = None if plan.simulated else notifier
     alerting = Alerting(engine, store, settings, vantage=plan.vantage, make_outbox=make_outbox)
     engine.alerts, engine.configure_alerts = lambda: alerting.status, alerting.configure
-    task = asyncio.create_task(alerting.run(), name="alerts")
-    task.add_done_callback(_log_defect)
+    tasks = {asyncio.create_task(alerting.run(), name="alerts")}
+    if not plan.simulated:
+        pages = StatusWatch(
+            lambda: [one.endpoint for one in engine.monitors.values()],
+            StatusPosts(plan.store_url),
+            wanted=lambda: alerting.settings.status_pages,
+            tls=tls,
+        )
+        tasks.add(asyncio.create_task(pages.run(), name="status pages"))
+    for task in tasks:
+        task.add_done_callback(_log_defect)
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.wait({task})
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
         await alerting.close()
 
 

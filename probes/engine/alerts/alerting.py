@@ -145,6 +145,11 @@ class Alerting:
             self._status = self._made_status()
         return self._status
 
+    @property
+    def settings(self) -> AlertSettings:
+        """The settings in effect."""
+        return self._settings
+
     def configure(self, settings: AlertSettings) -> None:
         """Take over other settings."""
         if settings != self._settings:
