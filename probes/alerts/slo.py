@@ -204,8 +204,8 @@ def _burn(slo: Slo, rule: BurnRule, tallies: Mapping[int, Tally], interval: floa
     return Burn(rate=rule.rate, severity=rule.severity, long=long, short=short, fires=fires)
 
 
-def with_burn(judgement: Judgement, status: SloStatus | None) -> Judgement:
-    """What is judged of a lane, or that its budget burns, where that is the worse."""
+def with_burn(judgement: Judgement, status: SloStatus | None, since: int) -> Judgement:
+    """What is judged of a lane, or that its budget burns ``since`` (ms since the epoch), where that is the worse."""
     burn = status.firing if status is not None else None
     if status is None or burn is None or list(State).index(judgement.state) >= list(State).index(State.BURNING):
         return judgement
@@ -214,7 +214,7 @@ def with_burn(judgement: Judgement, status: SloStatus | None) -> Judgement:
         endpoint=judgement.endpoint,
         lane=judgement.lane,
         state=State.BURNING,
-        since=status.at - _window(burn.rate).short * 1000,
+        since=since,
         at=status.at,
         notify=True,
         detail=burn_words(burn, status),

@@ -136,13 +136,13 @@ def test_windows_that_hold_too_few_probes_are_refused_with_the_reason():
 def test_a_burn_is_judged_where_nothing_worse_is():
     fine = Judgement(vantage="v", endpoint="e", lane="warm", state=State.OK, since=1, at=2)
     fast = status(bad=(6, 30, 60, 60, 60), whole=(9912, 10_000))
-    found = with_burn(fine, fast)
-    assert (found.state, found.notify, found.lane) == (State.BURNING, True, "warm")
+    found = with_burn(fine, fast, 7)
+    assert (found.state, found.notify, found.lane, found.since) == (State.BURNING, True, "warm", 7)
     assert found.detail == "16.7 times as fast as it may over 1h and 5m (ok, 99 % of 30d), 12 % left"
     down = replace(fine, state=State.DOWN)
-    assert with_burn(down, fast) is down
-    assert with_burn(fine, status()) is fine
-    assert with_burn(fine, None) is fine
+    assert with_burn(down, fast, 7) is down
+    assert with_burn(fine, status(), 7) is fine
+    assert with_burn(fine, None, 7) is fine
 
 
 def test_what_is_left_is_said_as_well_as_it_is_known():

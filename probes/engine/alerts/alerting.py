@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from probes.alerts.cause import WatchedEndpoint
+from probes.alerts.daily_note import note_due
 from probes.alerts.incident import Incident
 from probes.alerts.keeper import Keeper
 from probes.alerts.settings import AlertSettings
@@ -16,6 +17,7 @@ from probes.alerts.state import Judgement, State
 from probes.clock import elapsed_ns
 from probes.endpoint import Endpoint, Lane, Policy, lane_of
 from probes.engine.alerts.judges import LEARNING_MS, Judges
+from probes.engine.alerts.objectives import Objectives
 from probes.engine.alerts.store_exchange import Found, LaneKey, Pending, StoreExchange, problem_words
 from probes.feed.messages import RESOLVED_MS, AlertStatus, EndpointFacts, EngineStatus, MonitorStatus
 from probes.outcome import FAILED
@@ -37,6 +39,9 @@ CLOSE_S: Final = 5.0
 
 RENEW_LOOK_S: Final = 60.0
 """Seconds from one look at which baselines are due to the next."""
+
+NOTE_LOOK_S: Final = 30.0
+"""Seconds from one look at whether the daily note is due to the next."""
 
 RENEW_APART_S: Final = 2.0
 """Seconds from one endpoint's new baselines to the next one's."""
@@ -119,6 +124,8 @@ class Alerting:
         self._outbox: Outbox | None = None
         self._now, self._elapsed = now, elapsed
         self._judges = Judges(vantage, settings)
+        self._objectives = Objectives(store, lambda: self._judges.endpoints, now=now, changed=self._objectives_counted)
+        self._noted: str | None = None
         self._early: dict[str, list[Sample]] = {}
         self._keeper: Keeper | None = None
         self._kept_by_others: tuple[Incident, ...] = ()
@@ -163,6 +170,8 @@ class Alerting:
         await self._warm_up(self._new)
         await self._forget_lanes()
         self._keep_running(self.renew_baselines(), "what is usual")
+        self._keep_running(self._objectives.run(), "objectives")
+        self._keep_running(self._make_notes(), "the daily note")
         while True:
             self.tick()
             self._wake.clear()
@@ -275,6 +284,7 @@ class Alerting:
 
     def _judged(self, judgement: Judgement) -> None:
         """Take in what is judged of a lane now: for the store, for incidents and for screens."""
+        judgement = self._objectives.judged(judgement)
         key, told = self._pending.put(judgement), (judgement.state, judgement.notify)
         self._status = None
         if self._keeper is not None:
@@ -352,7 +362,7 @@ class Alerting:
         if self._keeper is None or found.incidents is not None:
             self._keeper = Keeper(self._settings, self._watched(), found.incidents or (), now)
             for judgement in self._judges.judgements:
-                self._keeper.judged(judgement)
+                self._keeper.judged(self._objectives.judged(judgement))
             if self._outbox is None and self._make_outbox is not None:
                 self._outbox = self._make_outbox(self._settings)
                 self._outbox.start()
@@ -388,6 +398,33 @@ class Alerting:
                     self._judges.use(name, baselines)
                 await asyncio.sleep(RENEW_APART_S)
 
+    # objectives, and the daily note
+
+    def _objectives_counted(self) -> None:
+        """Judge anew what may burn, or burns no more."""
+        counted = {one.endpoint for one in self._objectives.statuses}
+        for judgement in self._judges.judgements:
+            if judgement.endpoint in counted or self._told.get(_key(judgement), (None, False))[0] is State.BURNING:
+                self._judged(judgement)
+        self._status = None
+
+    async def _make_notes(self) -> None:
+        """Make the note of each day when it is due, where incidents are ours to tell of; until cancelled."""
+        while True:
+            await asyncio.sleep(NOTE_LOOK_S)
+            now, settings = self._now(), self._settings
+            day = note_due(settings.note_at, now)
+            if day in (None, self._noted) or self._outbox is None or not any(one.notes for one in settings.channels):
+                continue
+            try:
+                await asyncio.to_thread(self._store.put_note, settings, now)
+            except StoreProblem as problem:
+                log.info("the daily note waits for the store: %s", problem)
+                continue
+            self._noted = day
+            if self._outbox is not None:
+                self._outbox.look()
+
     @property
     def is_well(self) -> bool:
         """Whether incidents are looked after and stored, as somebody who waits for our heartbeat wants to know."""
@@ -397,8 +434,9 @@ class Alerting:
         since = self._now() - RESOLVED_MS
         every = self._kept_by_others if self._keeper is None else self._keeper.incidents
         incidents = tuple(one for one in every if one.resolved_at is None or one.resolved_at >= since)
-        judgements = tuple(one for one in self._judges.judgements if one.state is not State.OK)
-        return AlertStatus(judgements, incidents, self._settings.enabled, self._problem)
+        judged = map(self._objectives.judged, self._judges.judgements)
+        judgements = tuple(one for one in judged if one.state is not State.OK)
+        return AlertStatus(judgements, incidents, self._settings.enabled, self._problem, self._objectives.statuses)
 
 
 def _elsewhere(facts: EndpointFacts) -> WatchedEndpoint:
@@ -410,3 +448,7 @@ def _elsewhere(facts: EndpointFacts) -> WatchedEndpoint:
 
 def _lanes(policy: Policy) -> tuple[Lane, ...]:
     return ("warm", "cold") if policy == "both" else (policy,)
+
+
+def _key(judgement: Judgement) -> LaneKey:
+    return judgement.vantage, judgement.endpoint, judgement.lane

@@ -8,9 +8,11 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from probes.alerts.daily_note import note_message
 from probes.alerts.detect.baseline import Baselines
 from probes.alerts.detect.observation import Observation, observation_of
 from probes.alerts.incident import Change, Incident
+from probes.alerts.objective import SloStatus
 from probes.alerts.settings import AlertSettings
 from probes.alerts.silence import Silence
 from probes.alerts.state import Judgement
@@ -21,10 +23,12 @@ from probes.store.alerts.incidents import AlertStore, people_columns, read_kept
 from probes.store.alerts.judgements import keep_judgements, read_judgements
 from probes.store.alerts.keeper_lease import KeeperLease
 from probes.store.alerts.newest_observations import newest_observations
-from probes.store.alerts.outbox import QueuedMessage
+from probes.store.alerts.objectives import read_objectives
+from probes.store.alerts.outbox import QueuedMessage, put
 from probes.store.alerts.queueing import queue_digests
 from probes.store.alerts.renew_baselines import renew_baselines
 from probes.store.alerts.silences import read_silences
+from probes.store.daily_note import read_daily_note
 from probes.store.location import is_postgres
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
@@ -176,6 +180,18 @@ class StoreExchange:
     def renew_baselines(self, endpoint: Endpoint, now: int) -> Baselines:
         """Make an endpoint's baselines anew, of the last four weeks; beside everything else, it takes a second."""
         return renew_baselines(self._url, self._vantage, endpoint, endpoint.connection, now)
+
+    def objectives(self, endpoints: Sequence[Endpoint], now: int) -> tuple[SloStatus, ...]:
+        """How these endpoints keep their objectives; beside everything else."""
+        return read_objectives(self._url, self._vantage, endpoints, now)
+
+    def put_note(self, settings: AlertSettings, now: int) -> None:
+        """Put the daily note into the outbox, for every channel that takes notes; one that is there stays."""
+        message = note_message(read_daily_note(self._url, now, margin=settings.margin))
+        put(
+            self._url,
+            [QueuedMessage(channel=one.name, message=message, next_at=now) for one in settings.channels if one.notes],
+        )
 
     def stored_lanes(self) -> list[LaneKey]:
         """The lanes of this place of which the store has a judgement."""

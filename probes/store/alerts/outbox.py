@@ -109,6 +109,12 @@ def read_held_back(reader: StoreReader, now_ms: int) -> list[HeldMessage]:
     return found
 
 
+def put(url: str, messages: Sequence[QueuedMessage]) -> None:
+    """Put messages into the outbox that are about no incident. May wait: use a thread. Raises StoreProblem."""
+    with transaction(url) as connection:
+        queue(connection, messages)
+
+
 def put_digest(url: str, digest: QueuedMessage, held: Sequence[HeldMessage]) -> None:
     """Put a digest into the outbox that tells of what was held back. May wait: use a thread. Raises StoreProblem."""
     from probes.store.statements import run
