@@ -85,7 +85,9 @@ def demo(*words: str, race: RaceRequest | None = None) -> InftopApp:
 async def dashboard(*keys: str, size: tuple[int, int] = (126, 40)) -> str:
     """The dashboard after an hour in which something happens, and after these keys."""
     options = ScreenOptions(ViewOptions(Period(LENGTHS["1 h"])))
-    app = InftopApp(ScriptedSource(hour()), now=lambda: NOW, options=options)
+    hello, frame = hour()
+    told = hello, structs.replace(frame, alerts=alerts())
+    app = InftopApp(ScriptedSource(told), now=lambda: NOW, options=options)
     async with app.run_test(size=size) as pilot:
         await pilot.pause(2.0)
         await pilot.press("down", "down", *keys)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from probes.alerts.incident import Incident
+from probes.alerts.schedule import within
 from probes.alerts.settings import AlertSettings
 from probes.alerts.state import SEVERITIES
 from probes.alerts.words import message_of
@@ -84,8 +85,10 @@ class Attention:
         known, self._known = self._known, {one.id: one for one in incidents}
         if known is None:
             return ""
-        begun = [one for one in incidents if one.is_open and _is_news(one, known.get(one.id), now)]
-        ended = [one for one in incidents if not one.is_open and (was := known.get(one.id)) is not None and was.is_open]
+        quiet = settings.quiet is not None and within(settings.quiet, now)
+        heard = [one for one in incidents if one.severity == "critical" or not quiet]
+        begun = [one for one in heard if one.is_open and _is_news(one, known.get(one.id), now)]
+        ended = [one for one in heard if not one.is_open and (was := known.get(one.id)) is not None and was.is_open]
         words = [message_of("open", one, now).title for one in begun]
         words += [message_of("resolve", one, now).title for one in ended if _is_told(one, now)]
         bell = BELL if begun and settings.bell else ""

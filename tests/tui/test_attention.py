@@ -2,11 +2,12 @@
 
 import re
 from base64 import b64decode
+from datetime import time
 
 import pytest
 from msgspec.structs import replace
 
-from probes.alerts.settings import AlertSettings
+from probes.alerts.settings import AlertSettings, Hours
 from probes.feed.messages import AlertStatus
 from tests.tui import fabric
 from tests.tui.fabric import NOW
@@ -93,6 +94,16 @@ def test_what_is_silenced_acknowledged_or_mere_information_is_not_told():
         attention = Attention(ITERM)
         attention.sequences((), loud, NOW)
         assert attention.sequences((replace(DOWN, **changes),), loud, NOW) == ""
+
+
+def test_quiet_hours_hold_back_what_is_not_critical():
+    always = Hours(time(0), time(0), zone="UTC")
+    loud = AlertSettings(title=False, bell=True, desktop=True, quiet=always)
+    slow = replace(SLOW, acknowledged_at=None, silenced_until=None)
+    attention = Attention(ITERM)
+    attention.sequences((), loud, NOW)
+    assert attention.sequences((slow,), loud, NOW) == ""
+    assert BELL in attention.sequences((slow, DOWN), loud, NOW)
 
 
 async def test_the_app_tells_the_terminal(monkeypatch):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
+from probes.text import line
 from tui.incidents.listing import Shown
 from tui.style.format import since
 from tui.style.palette import INCIDENT
@@ -25,9 +26,13 @@ class Listed:
 class IncidentsHeading(OneLine):
     """The top line."""
 
-    def show(self, listed: Listed, period: Period, now: int, shown: Shown, query: str, *, reading: bool) -> None:
-        """Draw it; ``reading``: a person waits for what is being read."""
+    def show(
+        self, listed: Listed, period: Period, now: int, shown: Shown, query: str, *, reading: bool, problem: str = ""
+    ) -> None:
+        """Draw it; ``reading``: a person waits for what is being read. ``problem``: why nothing is stored now."""
         live = [LinePart(Content.assemble(("●", "$success"), " live"), 3)] if period.live else []
+        if problem:
+            live.insert(0, LinePart(Content.styled(f"✕ not stored: {line(problem, 60)}", "bold $error"), 1))
         self.parts(_left(listed, period, now, shown, query, reading=reading), live)
 
 

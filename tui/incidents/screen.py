@@ -209,8 +209,9 @@ class IncidentsScreen(PeriodScreen):
         count = sum(one.incident.is_open for one in self._entries)
         last = min(first + self._list.page, len(self._listed))
         listed = Listed(len(self._entries), len(self._listed), count, first, last)
-        is_waited_for = self.awaited and self.reading
-        self._heading.show(listed, self.period, now, self.shown, self.filter, reading=is_waited_for)
+        alerts, is_waited_for = self._watched.alerts(), self.awaited and self.reading
+        problem = (alerts.problem or "") if alerts is not None else ""
+        self._heading.show(listed, self.period, now, self.shown, self.filter, reading=is_waited_for, problem=problem)
 
     def _hint(self) -> Sequence[str]:
         """What stands in place of a list that is empty."""

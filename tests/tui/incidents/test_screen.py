@@ -153,6 +153,15 @@ async def test_that_there_is_none_is_said_with_what_it_means(tmp_path, live, wor
         assert words in page.text
 
 
+async def test_that_incidents_are_not_stored_now_is_said(tmp_path):
+    live = AlertStatus(incidents=(DOWN,), problem="disk full")
+    async with opened(tmp_path, incidents=(), live=live) as page:
+        assert "✕ not stored: disk full" in page.text
+        assert "▲ 1 open" in page.text
+        await page.press("a")
+        assert any("does not have this incident yet" in one for one in page.shown.notices)
+
+
 async def test_without_a_store_it_says_so():
     async with showing(fabric.frame([])) as shown:
         await shown.press("i")
