@@ -107,7 +107,7 @@ class Keeper:
         self._recording = frozenset(vantages)
         known = {vantage for lanes in self._judgements.values() for vantage, _, _ in lanes}
         known |= {vantage for record in self._open() for vantage, _, _ in record.members}
-        self._gone_since = {one: self._gone_since.get(one, now) for one in known - self._recording}
+        self._gone_since = {one: min(self._gone_since.get(one, now), now) for one in known - self._recording}
 
     def was_stopped(self, now: int) -> None:
         """Note that nothing was watched until now: the machine slept, or this process stood still."""
@@ -175,7 +175,8 @@ class Keeper:
             lanes[one.vantage] += 1
             if one.state is State.NO_DATA:
                 without[one.vantage] += 1
-                silent[key] = self._silent.get(key, now + SILENCE_MS)
+                counts_from = self._silent.get(key, now + SILENCE_MS)
+                silent[key] = counts_from if counts_from == _NEVER else min(counts_from, now + SILENCE_MS)
         self._silent = {
             key: _NEVER if 2 * without[key[0]] > lanes[key[0]] else at if at > now else 0 for key, at in silent.items()
         }
@@ -367,7 +368,8 @@ class Keeper:
         found = []
         for record in list(self._records.values()):
             incident = record.incident
-            if incident.is_open and now - incident.last_seen_at >= SEEN_MS and self._is_watched(record):
+            is_due = not 0 <= now - incident.last_seen_at < SEEN_MS
+            if incident.is_open and is_due and self._is_watched(record):
                 record.seen(now)
             change = record.settle(now, wait)
             if change is not None:

@@ -55,7 +55,7 @@ class IncidentRecord:
         self._events: list[IncidentEvent] = []
         self._stored = incident
         self._most = len(self.unwell())
-        self._unrecovered: str | None = None
+        self._left: tuple[str, int, bool, list[str]] = ("", 0, True, [])  # why, when and who left last
 
     @property
     def condition(self) -> Condition:
@@ -130,9 +130,10 @@ class IncidentRecord:
         """Have a member be well again, or watched no more."""
         one = self._members[key]
         self._members[key] = replace(one, state=State.OK, until=max(one.since, min(at, now)))
-        text = f"{line(one.endpoint, NAME)} {why}"
-        self._unrecovered = None if recovered else text
-        self.say(now, "left", text, key)
+        if (why, now) != self._left[:2]:
+            self._left = (why, now, recovered, [])
+        self._left[3].append(one.endpoint)
+        self.say(now, "left", f"{line(one.endpoint, NAME)} {why}", key)
 
     def widen(self, watched: Mapping[str, WatchedEndpoint], attributions: Attributions, now: int) -> None:
         """Find the cause of what is unwell now; it never becomes narrower."""
@@ -164,10 +165,20 @@ class IncidentRecord:
     def resolve(self, now: int) -> None:
         """End it: all its members have left."""
         until = max((one.until or now for one in self._members.values()), default=now)
-        why = self._unrecovered
-        self.incident = replace(self.incident, resolved_at=now, resolved_why=why)
+        why = self._why_left()
+        resolved_at = max(now, self.incident.opened_at)  # the clock may have been set back
+        self.incident = replace(self.incident, resolved_at=resolved_at, resolved_why=why)
         over = f"over after {lasting_words(until - self.incident.first_failure_at)}"
         self.say(now, "resolved", f"{over}: {why}" if why else over)
+
+    def _why_left(self) -> str | None:
+        """Why its last members left, where they did not just recover: "a is not watched now, and so are 2 others"."""
+        why, _, recovered, names = self._left
+        if recovered or not names:
+            return None
+        others = len(set(names)) - 1
+        more = f", and so {'is another' if others == 1 else f'are {others} others'}" if others else ""
+        return f"{line(names[0], NAME)} {why}{more}"
 
     def reopen(self, now: int, text: str) -> None:
         """Have it go on instead of a new one."""
@@ -213,14 +224,14 @@ def due_message(incident: Incident, now: int, group_wait_ms: int) -> Due | None:
         return None
     last = incident.told[-1] if incident.told else None
     if last is None:
-        waited = now >= incident.opened_at + group_wait_ms
+        waited = not 0 <= now - incident.opened_at < group_wait_ms  # the clock may have been set back
         return "open" if incident.is_open and waited else None
     open_told = last.what != "resolve"
     if incident.is_open and open_told and SEVERITIES.index(incident.severity) > SEVERITIES.index(last.severity):
         return "escalate"
     if incident.is_open == open_told:
         return None
-    lately = sum(one.what != "escalate" and one.at > now - HOUR_MS for one in incident.told)
+    lately = sum(one.what != "escalate" and 0 <= now - one.at < HOUR_MS for one in incident.told)
     if lately >= PER_HOUR:
         return None
     return "open" if incident.is_open else "resolve"

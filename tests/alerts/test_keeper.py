@@ -419,6 +419,29 @@ def test_what_was_to_be_told_when_the_process_was_killed_is_told_by_the_next():
     assert story.told == ["open"]
 
 
+def test_when_several_are_taken_out_the_reason_is_that_of_all():
+    story = Story(watched("a", "b", "c"))
+    for name in "abc":
+        story.judge(name, State.DOWN, 0)
+    story.tick(20 * S)
+    story.keeper.configured(SETTINGS, {})
+    story.tick(M)
+    why = "a is not in the configuration under this name any more, and so are 2 others"
+    assert story.messages[-1][2].resolved_why == why
+
+
+def test_a_clock_that_is_set_back_keeps_nobody_from_being_told():
+    story = Story(watched("a", "b"))
+    story.judge("a", State.DOWN, 24 * H)
+    story.tick(M)
+    story.judge("a", State.OK, 2 * M)
+    assert [(what, at) for what, at, _ in story.messages] == [("open", M), ("resolve", 2 * M)]
+    assert story.messages[-1][2].resolved_at == START + 24 * H
+    story.judge("a", State.DOWN, 3 * M)
+    story.wait(3 * M, 2 * H, M)
+    assert story.told == ["open", "resolve", "open"]
+
+
 def test_what_people_did_stays_with_the_incident():
     story = Story(watched("a", "b"))
     story.judge("a", State.DOWN, 0)
