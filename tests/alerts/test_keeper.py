@@ -250,6 +250,57 @@ def test_other_providers_and_other_faults_and_what_begins_much_later_are_inciden
     assert len({one.key for one in story.open}) == 4
 
 
+@pytest.mark.parametrize(
+    ("state", "interval", "apart", "joins"),
+    [
+        (State.DOWN, 60, 9 * M, True),
+        (State.DOWN, 60, 11 * M, False),
+        (State.DOWN, 600, 20 * M, True),
+        (State.DOWN, 600, 22 * M, False),
+        (State.SLOW, 60, 29 * M, True),
+        (State.SLOW, 60, 31 * M, False),
+        (State.SLOW, 300, 74 * M, True),
+        (State.SLOW, 300, 76 * M, False),
+    ],
+)
+def test_endpoints_of_a_provider_belong_together_for_longer_the_more_seldom_they_are_probed(
+    state, interval, apart, joins
+):
+    story = Story(watched("a", "b", "c", interval=float(interval)))
+    story.judge("a", state, 0)
+    story.judge("b", state, apart)
+    assert len(story.open) == (1 if joins else 2)
+
+
+def test_they_belong_together_by_when_they_began_or_by_when_that_was_known():
+    for began, known, since in ((0, 2 * H, 5 * M), (0, 2 * H, 110 * M), (110 * M, 2 * H, 0)):
+        story = Story(watched("a", "b", "c"))
+        story.judge("a", State.DOWN, known, since=START + began)
+        story.judge("b", State.DOWN, known + 5 * M, since=START + since)
+        assert len(story.open) == 1
+    story = Story(watched("a", "b", "c"))
+    story.judge("a", State.DOWN, 0)
+    story.judge("b", State.DOWN, 3 * H, since=START + 5 * M)
+    assert len(story.open) == 1
+
+
+def test_another_fault_within_the_hour_is_another_incident():
+    story = Story(watched("a", "b"))
+    story.judge("a", State.DOWN, 0)
+    story.judge("a", State.OK, 5 * M)
+    story.judge("a", State.DOWN, 10 * M, outcome="auth")
+    assert (len(story.incidents), len(story.open)) == (2, 1)
+
+
+def test_one_that_cannot_be_reached_among_several_is_not_my_network():
+    story = Story(watched("a", "b", "c"))
+    for name in "abc":
+        story.judge(name, State.DOWN, 0)
+    story.keeper.attributed("local", network("a"))
+    story.tick(S)
+    assert [one.cause.culprit for one in story.open] == ["provider"]
+
+
 def network(*names):
     return {name: Attribution("my network", "", START, ("3 of 3 providers failing",)) for name in names}
 
@@ -337,7 +388,8 @@ def test_when_this_machine_slept_nobody_else_is_to_blame():
     assert len(story.incidents) == 1
     for name in names[1:]:
         story.judge(name, State.OK, 9 * H)
-    story.judge("e1", State.NO_DATA, 9 * H)
+    for name in names[1:6]:
+        story.judge(name, State.NO_DATA, 9 * H)
     assert not story.open
     story.tick(9 * H + M)
     assert [one.worst for one in story.open] == [State.NO_DATA]
@@ -393,6 +445,16 @@ def test_an_incident_lives_on_in_the_next_process_and_ends_there_with_the_right_
     story.judge("b", State.OK, 2 * H + 30 * S)
     story.judge("a", State.OK, 2 * H + M)
     assert story.told == ["open", "resolve"]
+    assert "nobody watched it from" in story.messages[-1][2].resolved_why
+
+
+def test_what_was_judged_before_the_process_ended_is_no_sign_that_somebody_watched():
+    story = Story(watched("a", "b"))
+    story.judge("a", State.DOWN, 0)
+    story.wait(0, 5 * M)
+    story.restarted(2 * H)  # and judged again by the stored samples
+    story.tick(2 * H)
+    story.judge("a", State.OK, 2 * H + M)
     assert "nobody watched it from" in story.messages[-1][2].resolved_why
 
 
