@@ -71,6 +71,7 @@ FAULTS: Final[dict[str, Fault]] = {
 class World:
     """The samples of one endpoint: instants, times to the first token, speeds, failures, and when its blips were."""
 
+    seed: tuple[int, ...]
     at: np.ndarray
     ttft: np.ndarray
     speed: np.ndarray
@@ -135,7 +136,8 @@ def worlds(seed: int, count: int, drift: float, interval: int) -> Iterator[World
         for begin, end in blips:
             rate[(at >= begin) & (at < end)] = 0.7
         ttft, speed = 400 * times[0][number] * bump, 120 / (times[1][number] * bump)
-        yield World(at, ttft, speed, dice.random(steps) < rate, rate, blips)
+        which = (seed, round(drift * 1000), interval, number)
+        yield World(which, at, ttft, speed, dice.random(steps) < rate, rate, blips)
 
 
 def hours(world: World) -> Iterator[HourSketches]:
@@ -188,7 +190,7 @@ class Probed:
 
 def our_alerts(world: World, baselines: Mapping[int, Baselines], interval: int, settings: AlertSettings) -> list[int]:
     """When each alert of ours began, in the days that are judged."""
-    probed = Probed(interval, settings, {}, np.random.default_rng(7))
+    probed = Probed(interval, settings, {}, np.random.default_rng([*world.seed, 7]))
     first = int(np.searchsorted(world.at, JUDGED - DAY_MS))
     found, ended, day = [], 0, 0
     for one, rate in zip(world.observations(first), world.rate[first:].tolist(), strict=True):
@@ -244,7 +246,7 @@ def our_delays(
     world: World, baselines: Mapping[int, Baselines], interval: int, settings: AlertSettings, fault: Fault, plants: int
 ) -> Iterator[Delay]:
     """How soon we tell of faults; those are left out of which something was told when they began."""
-    dice = np.random.default_rng(3)
+    dice = np.random.default_rng([*world.seed, list(FAULTS.values()).index(fault)])
     count, before = NEVER_MS // (interval * 1000), 13 * HOUR_MS // (interval * 1000)
     for place in places(world, plants, interval, dice):
         begin = int(world.at[place])
@@ -265,7 +267,7 @@ def our_delays(
 
 def rival_delays(world: World, rule: str, interval: int, plants: int) -> Iterator[tuple[str, Delay]]:
     """How soon a simple rule fires at each fault; those are left out of which it was firing when they began."""
-    dice = np.random.default_rng(3)
+    dice = np.random.default_rng([*world.seed, 3])
     count = NEVER_MS // (interval * 1000)
     watched, done = RuleAlerts(RULES[rule]()), 0
     for place in sorted(places(world, plants, interval, dice)):

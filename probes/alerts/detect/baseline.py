@@ -22,6 +22,9 @@ LEAST_SAMPLES: Final = 200
 FLOOR: Final = 1.25
 """No threshold is lower: less is never worth a word at once, however even an endpoint is."""
 
+ALLOWANCE: Final = 1.02
+"""The threshold is so many times the worst of the last four weeks: the next four are as likely to be a little worse."""
+
 _EPOCH_HOUR: Final = 3 * 24  # 1970-01-01 was a Thursday
 
 
@@ -58,7 +61,7 @@ class Baseline(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def threshold(self) -> float:
         """From which ratio to the usual on it is shown as slow."""
-        return max(FLOOR, self.worst or 0.0)
+        return max(FLOOR, ALLOWANCE * (self.worst or 0.0))
 
     def usual(self, at: int) -> float:
         """The usual of the hour of the week that ``at`` (ms since the epoch) lies in."""
