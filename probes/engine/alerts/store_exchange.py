@@ -34,8 +34,8 @@ from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
 from probes.store.write.journal_folder import samples_for
 
-WARM_UP: Final = 120
-"""How many of an endpoint's newest samples a judge begins with: more than any of its detectors remembers."""
+WARM_UP: Final = 800
+"""How many of an endpoint's newest samples a judge begins with: half a day at a probe a minute, the level of speed."""
 
 PAUSE_S: Final = 0.005
 """Seconds between the questions about two endpoints, in which the engine's loop has the interpreter to itself."""
