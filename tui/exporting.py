@@ -13,7 +13,7 @@ from textual.app import App
 
 import probes
 from probes.alerts.lead_time import providers_of
-from probes.config.presets import presets
+from probes.config.presets import status_pages
 from probes.exports.export import export
 from probes.exports.selection import Selection
 from probes.feed.messages import EndpointFacts
@@ -117,12 +117,10 @@ async def pack_and_notify(app: App[Any], url: str, incident: "Incident", endpoin
 
     def pack() -> tuple[Path, int]:
         path = free(Path().absolute() / f"inftop-incident-{incident.id[-8:].lower()}.zip")
-        known = presets()
-        pages = {page for one in providers_of(incident) if one in known and (page := known[one].status_page)}
         evidence = gather(
             url,
             incident,
-            pages=pages,
+            pages=status_pages(providers_of(incident)),
             hosts=hosts,
             hide=hider(one.key for one in endpoints if one.key),
             version=probes.__version__,

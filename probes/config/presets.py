@@ -1,6 +1,6 @@
 """Presets: what inftop knows of a provider, read from `presets.toml`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -107,6 +107,12 @@ def models_paths() -> Mapping[str, str | None]:
 def paths() -> Mapping[str, str]:
     """What every dialect adds to its base URLs: a path with its query, and ``{model}`` for the model."""
     return MappingProxyType({one.dialect: one.path for one in presets().values()})
+
+
+def status_pages(providers: Iterable[str]) -> set[str]:
+    """The status pages of these providers, as far as they have one."""
+    known = presets()
+    return {page for one in providers if one in known and (page := known[one].status_page) is not None}
 
 
 def read_presets(path: Path) -> dict[str, Preset]:

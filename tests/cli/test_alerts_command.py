@@ -198,7 +198,11 @@ def test_status_posts_give_a_lead_time(run, kept, url):
     said = run("alerts", "list", "--since", "2027-01-01").stdout
     assert "groq: seen 12 m before its status page (median; 1 of 1 incidents were posted)" in said
     assert listed(run)["lead_times"] == [{"provider": "groq", "incidents": 1, "posted": 1, "median_ms": 12 * MINUTE}]
-    assert "status page  investigating: Errors" in run("incident", "AAAAAA").stdout
+    said = run("incident", "AAAAAA").stdout
+    assert "status page  investigating: Errors" in said
+    assert "their status page: first post 12 m after our first failure" in said
+    assert json.loads(run("incident", "AAAAAA", "--json").stdout)["lead_ms"] == 12 * MINUTE
+    assert json.loads(run("incident", "BBBBBB", "--json").stdout)["lead_ms"] is None
 
 
 def test_without_history_and_in_an_older_store_it_says_what_is_missing(run, tmp_path):

@@ -3,7 +3,7 @@
 import getpass
 import json
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from probes import __version__
 from probes.alerts.incident import Incident, IncidentEvent
-from probes.alerts.lead_time import LeadTimes, lead_times, providers_of
+from probes.alerts.lead_time import LeadTimes, lead_ms, lead_times, providers_of
 from probes.alerts.silence import Silence, SilenceScope
 from probes.alerts.state import State
 from probes.alerts.words import cause_words, lasting_words, slowness_words
@@ -19,13 +19,13 @@ from probes.cli.output.table import Line, columns, print_lines, styled
 from probes.cli.output.terminal import say
 from probes.config.file import find_config
 from probes.config.load import Config, load
-from probes.config.presets import presets
+from probes.config.presets import status_pages
 from probes.durations import seconds
 from probes.exports.incident.record import event_records, incident_record
 from probes.status_pages.post import Post
 from probes.store.alerts.incidents import AlertStore, read_events, read_incident, read_incidents
 from probes.store.alerts.silences import add_silence, end_silence, read_silences, until_words
-from probes.store.alerts.status_posts import read_posts
+from probes.store.alerts.status_posts import posts_of, read_posts
 from probes.store.location import default_url
 from probes.store.read.reader import StoreReader
 from probes.text import line
@@ -84,13 +84,16 @@ def list_incidents(config: Path | None, *, since: int, open_only: bool, limit: i
 
 def show(config: Path | None, given: str, *, as_json: bool) -> None:
     """Print one incident. Raises ConfigError, StoreProblem and NoSuchIncident."""
-    with StoreReader(url_of(load(find_config(config)))) as reader:
+    url, now = url_of(load(find_config(config))), _now()
+    with StoreReader(url) as reader:
         incident = find(reader, given)
         events = read_events(reader, incident.id)
+    lead = lead_ms(incident, posts_of(url, incident, status_pages(providers_of(incident)), now), now)
     if as_json:
-        print(json.dumps({**incident_record(incident), "events": event_records(events)}, indent=2))  # noqa: T201
+        record = {**incident_record(incident), "lead_ms": lead, "events": event_records(events)}
+        print(json.dumps(record, indent=2))  # noqa: T201
     else:
-        print_lines(_lines(incident, events, _now()))
+        print_lines(_lines(incident, events, lead, now))
 
 
 def pack(config: Path | None, given: str, path: Path) -> None:
@@ -109,7 +112,7 @@ def pack(config: Path | None, given: str, path: Path) -> None:
     evidence = gather(
         url,
         incident,
-        pages=_pages(providers_of(incident)),
+        pages=status_pages(providers_of(incident)),
         hosts={one.name: urlsplit(one.base_url).hostname or one.address for one in loaded.endpoints},
         hide=hider(name for one in loaded.endpoints for name in one.key_names),
         version=__version__,
@@ -256,23 +259,18 @@ def _known(config: Config, scope: SilenceScope) -> set[str] | None:
     return named[scope]() if scope in named else None
 
 
-def _pages(providers: Collection[str]) -> set[str]:
-    known = presets()
-    return {page for one in providers if one in known and (page := known[one].status_page) is not None}
-
-
 def _lead_times(url: str, incidents: Sequence[Incident], now: int) -> tuple[LeadTimes, ...]:
     """The lead times of the providers that have a status page of which any post is kept."""
     if not incidents:
         return ()
     posts: dict[str, list[Post]] = {}
 
-    def posts_of(provider: str) -> list[Post]:
+    def posts_on_pages_of(provider: str) -> list[Post]:
         if provider not in posts:
-            posts[provider] = read_posts(url, _pages([provider]), 0, now)
+            posts[provider] = read_posts(url, status_pages([provider]), 0, now)
         return posts[provider]
 
-    return tuple(one for one in lead_times(incidents, posts_of, now) if posts[one.provider])
+    return tuple(one for one in lead_times(incidents, posts_on_pages_of, now) if posts[one.provider])
 
 
 def _lead_words(one: LeadTimes) -> str:
@@ -296,7 +294,7 @@ def _listed(found: Sequence[Incident], now: int) -> list[str]:
     return columns([("ID", "STATE", "SINCE", "FOR", "CAUSE", ""), *rows])
 
 
-def _lines(incident: Incident, events: Sequence[IncidentEvent], now: int) -> list[str]:
+def _lines(incident: Incident, events: Sequence[IncidentEvent], lead: int | None, now: int) -> list[str]:
     """An incident, its members and its time line."""
     end = incident.resolved_at
     lasting = lasting_words((end or now) - incident.first_failure_at)
@@ -307,6 +305,9 @@ def _lines(incident: Incident, events: Sequence[IncidentEvent], now: int) -> lis
         f"since {_when(incident.first_failure_at)}, {over}; worst: {incident.worst}",
         *(f"because {line(one)}" for one in incident.evidence),
     ]
+    if lead is not None:
+        order = "after" if lead >= 0 else "before"
+        lines.append(f"their status page: first post {lasting_words(abs(lead))} {order} our first failure")
     if people := _people(incident, now):
         lines.append(people)
     if incident.note:
