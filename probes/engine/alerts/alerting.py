@@ -301,6 +301,8 @@ class Alerting:
         now, elapsed = self._now(), self._elapsed()
         if self._ticked is not None and elapsed - self._ticked > STOPPED_S * 1e9:
             self._judges.was_stopped()
+            if self._keeper is not None:
+                self._keeper.was_stopped(now)
         self._ticked = elapsed
         statuses = {name: monitor.status for name, monitor in self._engine.monitors.items()}
         probed = {name: not (one.paused or one.no_key) for name, one in statuses.items()}

@@ -200,6 +200,18 @@ def test_nothing_is_missing_of_the_time_in_which_the_machine_slept_or_we_were_st
     assert world.alerting.status.judgements[0].state is State.LEARNING
 
 
+def test_what_recovered_while_the_machine_slept_is_said_to_have_been_found_well(url):
+    world = World(url, ONE, outage(100, 5_000))
+
+    async def work():
+        world.loop.call_later(400, world.machine.sleep, 36_000)
+        await world.play(700)
+
+    run(world.loop, work())
+    [incident] = incidents(url)
+    assert "is well again, found at" in incident.resolved_why
+
+
 def test_an_endpoint_that_nobody_probes_although_it_is_to_be_has_no_data(url):
     world = World(url, provider("p", 3), outage(-2, -1))
 
