@@ -67,7 +67,8 @@ def alerts(channel: Channel, message: Message, now: float) -> list[dict[str, Any
     if message.kind == "resolve":
         ends = min(now, (incident.resolved_at or message.at) / 1000)
     found = [_alert(labels_of(incident.severity), annotations, began, ends)]
-    milder = SEVERITIES[1 : SEVERITIES.index(incident.severity)]
+    was_milder = message.kind in ("escalate", "resolve")
+    milder = SEVERITIES[1 : SEVERITIES.index(incident.severity)] if was_milder else ()
     return [*found, *(_alert(labels_of(one), annotations, began, min(now, ends)) for one in milder)]
 
 

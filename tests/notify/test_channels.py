@@ -120,7 +120,7 @@ async def test_alertmanager_is_asked_at_its_api_with_the_token(monkeypatch):
 def test_an_alert_is_the_same_from_its_beginning_to_its_end_and_ends_by_itself():
     am = channel("alertmanager", labels={"team": "infra"})
     now = 1_790_000_040.0
-    begin, milder = alertmanager.alerts(am, message(), now)
+    (begin,) = alertmanager.alerts(am, message(), now)
     assert begin["labels"] == {
         "team": "infra", "alertname": "InftopIncident", "culprit": "provider", "cause": "groq", "key": "key-0",
         "severity": "critical",
@@ -128,8 +128,10 @@ def test_an_alert_is_the_same_from_its_beginning_to_its_end_and_ends_by_itself()
     assert begin["annotations"]["summary"] == "groq is down"
     assert begin["startsAt"] == "2026-09-21T14:13:20.000+00:00"
     assert begin["endsAt"] == "2026-09-21T14:29:00.000+00:00"
+    worse, milder = alertmanager.alerts(am, message("escalate"), now)
+    assert worse["labels"] == begin["labels"]
     assert (milder["labels"]["severity"], milder["endsAt"]) == ("warning", "2026-09-21T14:14:00.000+00:00")
-    again, _ = alertmanager.alerts(am, message(), now + alertmanager.AGAIN_S)
+    (again,) = alertmanager.alerts(am, message(), now + alertmanager.AGAIN_S)
     end, ended = alertmanager.alerts(am, message("resolve"), now + 900)
     assert again["labels"] == end["labels"] == begin["labels"]
     assert again["endsAt"] > begin["endsAt"]
