@@ -255,6 +255,15 @@ async def test_apprise_delivers_in_a_child_process_that_says_nothing_of_the_addr
 
 
 @pytest.mark.slow
+async def test_apprise_takes_the_message_nowhere_else(monkeypatch):
+    pytest.importorskip("apprise")
+    async with sink(response(200)) as other, sink(response(307, f"Location: {other.origin}/")) as server:
+        monkeypatch.setenv("SINK_APPRISE", f"json://{server.origin.removeprefix('http://')}/")
+        assert not (await deliver(channel("apprise"), message(), TlsContexts())).delivered
+        assert (len(server.told), other.told) == (1, [])
+
+
+@pytest.mark.slow
 async def test_apprise_goes_by_the_proxy_and_trusts_the_authorities_of_the_channel(monkeypatch, tmp_path):
     pytest.importorskip("apprise")
     context, authority = server_context(tmp_path)
