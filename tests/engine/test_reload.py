@@ -45,7 +45,7 @@ def write(folder: Path, simulator, *names: str, extra: str = "", store: str = "h
 
 async def line_with(stream: asyncio.StreamReader, words: str) -> str:
     """The first line with these words in it."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while words not in (text := (await stream.readline()).decode()):
             assert text, f"it ended without {words!r}"
     return text
@@ -92,7 +92,7 @@ async def test_an_engine_tells_its_screen_and_its_store_of_new_endpoints_and_of_
             frame = await told(engine, lambda found: found.problem is not None)
             assert frame.configuration.problem.startswith("line 1: not TOML")
             with contextlib.closing(StoreReader(f"sqlite:///{tmp_path / 'history.db'}")) as reader:
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(60):
                     while (found := status_in(reader)).configuration is None or not found.configuration.problem:
                         await asyncio.sleep(0.01)
             assert [one.name for one in found.endpoints] == ["one", "two"]
@@ -134,7 +134,7 @@ async def test_reload_says_what_the_recorder_took_over_or_what_is_wrong(kind, tm
         async with child("--config", str(path), kind) as recorder:
             draining = asyncio.create_task(drained(recorder.process.stdout))
             with contextlib.closing(StoreReader(f"sqlite:///{tmp_path / 'history.db'}")) as reader:
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(60):
                     while not is_recorded(reader):
                         await asyncio.sleep(0.01)
             code, out, _ = await reload()
@@ -252,7 +252,7 @@ async def test_a_new_key_brings_the_shipped_endpoints_that_have_it(monkeypatch, 
         monkeypatch.delenv("GROQ_API_KEY")
         monkeypatch.setenv("MISTRAL_API_KEY", "another")
         reload.keys_changed()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await changed.wait()
     finally:
         reload.close()

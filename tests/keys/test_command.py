@@ -130,7 +130,7 @@ async def begun(folder: Path) -> list[int]:
 
 async def all_ended(pids: list[int]) -> None:
     """Returns when no process runs any more."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while any(map(is_running, pids)):
             await asyncio.sleep(0.01)
 

@@ -198,7 +198,7 @@ async def ask(stream: Stream) -> None:
 
 
 async def end_of(stream: Stream) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not stream.eof:
             await asyncio.sleep(0.001)
 

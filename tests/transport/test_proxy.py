@@ -391,7 +391,7 @@ async def test_the_reachability_checks_send_a_proxy_its_password():
         plan = ReachabilityPlan(every=0.001)
         monitor = ReachabilityMonitor([one], plan, TlsContexts(), lambda _: True, find_key=find)
         running = asyncio.create_task(monitor.run())
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not monitor.newest:
                 await asyncio.sleep(0)
         running.cancel()

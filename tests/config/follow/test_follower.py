@@ -49,7 +49,7 @@ async def test_each_change_is_told_on_the_loop_once_it_has_been_prepared(path):
 
     follower = ConfigFollower(path, tell, prepare)
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             first = await told.get()
             assert isinstance(first, Config)
             assert first.vantage == "prepared"

@@ -86,7 +86,7 @@ async def test_the_key_that_ends_waits_for_none_before_it():
         shown.dashboard.call_later(release.wait)  # a screen that is stuck
         for key in (*"j" * 40, "ctrl+q"):
             shown.app.post_message(events.Key(key, None))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not shown.app._ended:
                 await asyncio.sleep(0.01)
         release.set()
