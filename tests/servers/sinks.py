@@ -152,6 +152,9 @@ DOUBTS: dict[str, Script | bytes] = {
 }
 """What leaves it open whether the message was taken."""
 
+HANGS = {"a hang before the head", "a hang in the head", "a head that drips"}
+"""Of these doubts, what only a time-out ends."""
+
 TAKEN: dict[str, bytes | Script] = {
     "200": OK,
     "202": ACCEPTED,
