@@ -44,6 +44,7 @@ def well(endpoint, seconds):
     return Outcome.OK
 
 
+@pytest.mark.slow
 def test_a_budget_that_burns_is_an_incident_until_it_does_not(url):
     store = Burning(url, "local")
     world = World(url, [*KEPT, *provider("q", 1)], well, store=store)
@@ -75,6 +76,7 @@ class Idle:
         pass
 
 
+@pytest.mark.slow
 def test_a_day_has_one_note_for_each_channel_that_takes_notes(url):
     clock = datetime.fromtimestamp(EPOCH_S + 120, UTC).astimezone()
     channels = (Channel("a", "webhook"), Channel("b", "webhook", notes=False), Channel("c", "webhook"))
