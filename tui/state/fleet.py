@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 from math import inf
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.cells import cell_len
 
@@ -293,11 +293,11 @@ class FleetState:
         )
         if window and past:
             seen = [window.past_view(one.facts, one.slot) for one in self.endpoints.values()]
+            seen = [replace(one, **self._behind(one.facts, asked.vantage if asked else None)) for one in seen]
         else:
             seen = self._present(options, on, now)
             seen = [window.live_view(one) for one in seen] if window else seen
-        vantage = asked.vantage if asked else options.vantage
-        views = compared([self._on_background(one, vantage) for one in seen], options.ranking)
+        views = compared(seen, options.ranking)
         shown, groups = arranged(views, options)
         names = [view.name for view in shown]
         return Dashboard(
@@ -323,15 +323,11 @@ class FleetState:
             vantage=asked.vantage if asked else None,
         )
 
-    def _on_background(self, view: EndpointView, vantage: str | None) -> EndpointView:
-        """A row with what is usual of it and its incidents, as far as any are known."""
-        known = self.background.of(view.name, lane_of(view.facts.connection), vantage)
-        objective = self.objective(view.name)
-        if not known.usual and not known.incidents and objective is None:
-            return view
-        return replace(
-            view, usual=known.usual, baselines=known.baselines, incidents=known.incidents, objective=objective
-        )
+    def _behind(self, facts: EndpointFacts, vantage: str | None) -> dict[str, Any]:
+        """What a row has of the past of its endpoint: what is usual, its incidents, and how it keeps its objective."""
+        known = self.background.of(facts.name, lane_of(facts.connection), vantage)
+        found: dict[str, Any] = {"objective": self.objective(facts.name)}
+        return found | known._asdict()
 
     def objective(self, name: str) -> "SloStatus | None":
         """How an endpoint keeps its service-level objective, as it was counted last; None where it has none."""
@@ -344,7 +340,10 @@ class FleetState:
         phase, each = self.link_at(now).phase, self.endpoints.values()
         seen = [self._view(one, on, since, now, phase, fully=options.ranked) for one in each]
         attributions = self._attributions(seen, now)
-        return [replace(one, attribution=attributions.get(one.name)) for one in seen]
+        return [
+            replace(one, attribution=attributions.get(one.name), **self._behind(one.facts, options.vantage))
+            for one in seen
+        ]
 
     def _attributions(self, views: Iterable[EndpointView], now: int) -> dict[str, Attribution]:
         """The attribution of each failing endpoint, by name; computed again only when a probe or a check is new."""

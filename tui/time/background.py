@@ -57,8 +57,11 @@ class UsualBand:
 
 def bands(band: UsualBand | None, cells: Sequence[range], grid: TimeGrid) -> tuple[Usual | None, ...]:
     """What is usual in each cell, which shows some neighbouring slices of the grid; nothing at all without a band."""
-    if band is None:
+    if band is None or not cells:
         return ()
+    first, last = grid.start_ms // HOUR_MS, (grid.end_ms - 1) // HOUR_MS
+    if first == last:  # one hour holds it all: short windows are drawn often
+        return (band.over(grid.start_ms, grid.end_ms),) * len(cells)
     found: list[Usual | None] = []
     stretch, usual = (0, 0), None
     for cell in cells:

@@ -47,6 +47,7 @@ FAR: Final = 4.0
 _DOTS: Final = "⡀⠄⠂⠁"  # one dot of a cell, from the lowest
 _ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 _NEARLY: Final = 1e-9
+_BEYOND: Final = (ABOVE, BELOW)
 _THIN: Final = 2  # eighths of a cell that are not told from none
 
 
@@ -211,18 +212,23 @@ def _lay_band(lines: list[list[Piece]], usual: Sequence[Usual | None], filled: S
             continue
         if one is not of:
             of, (low, high) = one, (round(scale.share(end) * (8 * rows - 1)) for end in (one[0], one[2]))
+        if rows == 1:
+            text, style = lines[0][cell]
+            if filled[cell] <= max(high, 1) and text not in _BEYOND:
+                lines[0][cell] = (text, SHADE if style == BLANK else f"{style} {SHADE}")
+            continue
         seen = max(low, filled[cell])  # what a block covers of it is not
-        if seen > max(high, 1) or (seen >= high and rows > 1):
+        if seen >= high:
             continue
         for row in range(seen // 8, min(high // 8, rows - 1) + 1):
             text, style = lines[rows - 1 - row][cell]
             if style.endswith("-ink") or text == BELOW:
                 continue
             foot, top = max(seen - 8 * row, 0), min(high - 8 * row, 8)
-            if rows > 1 and text == " " and foot <= _THIN and top < 8:
+            if text == " " and foot <= _THIN and top < 8:
                 if top:
                     lines[rows - 1 - row][cell] = (BLOCKS[top - 1], BAND)
-            elif rows == 1 or 2 * (top - foot) >= 8 - max(filled[cell] - 8 * row, 0):
+            elif 2 * (top - foot) >= 8 - max(filled[cell] - 8 * row, 0):
                 lines[rows - 1 - row][cell] = (text, SHADE if style == BLANK else f"{style} {SHADE}")
 
 

@@ -223,7 +223,8 @@ def _shade(
             above, below = min(top - row, 1.0), max(low - row, 0.0)  # in rows, from the foot of this one
             char, color = rows[place[0]][column]
             if char != " ":
-                style = f"{color or 'default'} on {shade}" if above - below >= 0.5 else color
+                is_thin = top - low < 1 and row == int((low + top) / 2)  # less than a row high: it would be nowhere
+                style = f"{color or 'default'} on {shade}" if is_thin or above - below >= 0.5 else color
                 rows[place[0]][column] = (char, style)
             else:
                 rows[place[0]][column] = _edge(above, below, shade, background)
