@@ -37,6 +37,7 @@ from tests.bench.hour import NOW, hour
 from tests.bench.hour_incidents import OUTAGE, alerts, changes
 from tests.bench.year import fill_year
 from tests.servers.apart import simulating_apart
+from tests.store.stores import fill
 from tui.app import InftopApp
 from tui.dashboard.screen import DashboardScreen
 from tui.race.screen import RaceScreen
@@ -100,6 +101,7 @@ async def incidents() -> str:
     hello, frame = hour()
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/history.db"
+        fill(Path(folder) / "history.db", frame.samples)
         AlertStore(url).keep(changes())
         AlertStore(url).acknowledge(OUTAGE.id, OUTAGE.first_failure_at + 330_000, "ana")
         told = structs.replace(hello, store_url=url), structs.replace(frame, alerts=alerts())

@@ -23,8 +23,8 @@ MOST_MEMBERS: Final = 30
 SLICES: Final = 24
 """So many slices of time show how a member's probes went."""
 
-BEFORE: Final = 0.25
-LEAST_BEFORE_MS: Final = 300_000
+BEFORE: Final = 0.5
+LEAST_BEFORE_MS: Final = 60_000
 """They begin before the first failure: by a share of the incident's length, by this at least."""
 
 _PROBES: Final = """

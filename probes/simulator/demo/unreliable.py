@@ -51,7 +51,7 @@ UNRELIABLE: Final = (
             tokens_per_chunk=Constant(24),
             output_tokens=LONG,
             health=HealthSchedule(
-                (Incident(50, 25, 210, fault=_OVERLOADED), Incident(75, 25, 210, fault=ClosedUnanswered()))
+                (Incident(50, 42, 210, fault=_OVERLOADED), Incident(92, 8, 210, fault=ClosedUnanswered()))
             ),
         ),
         price=Price(0.25, 0.75),
