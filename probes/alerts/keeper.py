@@ -302,6 +302,11 @@ class Keeper:
         found = self._attributions.get((vantage, endpoint))
         return found is not None and found.scope == "my network"
 
+    def _is_theirs(self, trouble: Trouble) -> bool:
+        """Whether trouble is attributed to a provider or an endpoint, at one vantage at least."""
+        found = (self._attributions.get((vantage, trouble.endpoint.name)) for vantage in trouble.vantages)
+        return any(one is not None and one.scope in ("this provider", "this endpoint") for one in found)
+
     def _resolved_home(self, trouble: Trouble, now: int) -> IncidentRecord | None:
         """The incident that was resolved lately and comes back with this trouble, the one resolved last."""
         since = now - round(1000 * self._settings.reopen)
@@ -313,6 +318,7 @@ class Keeper:
             and one.condition == trouble.condition
             and (trouble.endpoint.name in one.endpoints() or covers(one.incident.cause, trouble.endpoint))
             and shares(one.faults(), trouble.faults)
+            and (one.incident.cause.culprit != "network" or not self._is_theirs(trouble))
         ]
         return max(lately, key=lambda one: (one.incident.resolved_at or 0, one.incident.key), default=None)
 

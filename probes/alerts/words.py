@@ -128,8 +128,9 @@ def clock_words(at: int, zone: tzinfo | None = None) -> str:
 
 
 def subject_words(incident: Incident) -> str:
-    """What the matter is about: "groq", "groq/llama (3 endpoints)", "my network (12 endpoints)"."""
-    cause, count = incident.cause, len({one.endpoint for one in incident.members})
+    """What the matter is about, and how many are not well: "groq", "groq/llama (3 endpoints)"."""
+    unwell = [one for one in incident.members if one.until is None]
+    cause, count = incident.cause, len({one.endpoint for one in unwell or incident.members})
     name = "my network" if cause.culprit == "network" else line(cause.name, NAME)
     return f"{name} ({count} endpoints)" if cause.culprit != "endpoint" and count > 1 else name
 
