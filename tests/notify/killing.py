@@ -76,7 +76,7 @@ class Killing:
         await self._feed()
         await self._begin()
         if self._rng.random() < 0.5:
-            before, end = self._count(), time.monotonic() + 0.3
+            before, end = self._count(), time.monotonic() + 1.0
             while self._count() == before and time.monotonic() < end:
                 await asyncio.sleep(0)
             await asyncio.sleep(self._rng.uniform(0, 0.01))
