@@ -2,9 +2,12 @@
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from probes.alerts.detect.baseline import Baseline
+from probes.alerts.objective import SloStatus
 from probes.outcome import FAILED, Outcome
 from probes.stats.quantiles import quantile
 from probes.stats.rollup import LENGTH_MS
@@ -14,7 +17,7 @@ from probes.store.read.rollup_queries import RollupSums
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 from tui.endpoint.errors_panel import LETTERS, error_rows, squeezed
-from tui.endpoint.heading import retention_note
+from tui.endpoint.heading import retention_note, usual_rows
 from tui.endpoint.histogram import histogram, histogram_rows
 from tui.endpoint.period_comparison import comparison_rows, conclusion
 from tui.endpoint.plots import plot, points, reach_ms
@@ -29,6 +32,7 @@ from tui.endpoint.read_summary import (
 )
 from tui.endpoint.summary import Levels, Retained, SummaryRows, summarize, tier_for
 from tui.endpoint.week import week_span
+from tui.state.background import background_of
 from tui.time.time_grid import TimeGrid
 
 HOUR, DAY = LENGTH_MS["hour"], LENGTH_MS["day"]
@@ -326,3 +330,27 @@ def test_sums_of_samples_have_every_field():
     (sums,) = found.totals.values()
     assert isinstance(sums, RollupSums)
     assert (sums.samples, sums.ok, sums.ttft_ms_min, sums.ttft_ms_max, sums.headroom_min) == (1, 1, 7.0, 7.0, None)
+
+
+def test_the_heading_says_what_is_usual_and_how_the_objective_is_kept():
+    baseline = Baseline(
+        metric="ttft_ms", made_at=1, since=0, n=900, p10=(380.0,) * 168, p50=(430.0,) * 168, p90=(610.0,) * 168,
+        worst=1.6, days=28.0,
+    )  # fmt: skip
+    known = background_of("e", "warm", None, {("v", "e", "warm", "ttft_ms"): baseline}, [])
+    summary = SimpleNamespace(background={"warm": known})
+    kept = SloStatus(
+        vantage="v",
+        endpoint="e",
+        at=1,
+        good="ok",
+        target=0.99,
+        window=2_592_000.0,
+        probes=900,
+        left_low=0.5,
+        left_high=0.5,
+    )
+    usual, objective = ("".join(text for text, _ in row) for row in usual_rows(summary, "warm", kept, 0, 120))
+    assert "TTFT 430 ms (380–610)   slow from 1.6× (TTFT): passed at most once in 28 days" in usual
+    assert objective == "  slo 99 % of 30d ok: 50 % of the error budget left"
+    assert usual_rows(summary, "cold", None, 0, 120) == []

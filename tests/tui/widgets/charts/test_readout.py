@@ -2,6 +2,7 @@
 
 import pytest
 
+from tui.time.background import IncidentSpan
 from tui.widgets.charts.plot import Plot, Range
 from tui.widgets.charts.readout import instant_label, middle_of, newest_column, readout, value_at
 from tui.widgets.charts.series import Point, Series
@@ -63,6 +64,13 @@ def test_the_line_says_all_that_fits_the_selected_one_first_and_a_dash_for_nothi
     assert said(plot, 1, 20) == f"{clock} c 8 …"
     for width in (1, 2, 3, 10, 24, 60):
         assert len(readout(plot, SINCE, 60, width)) == width
+
+
+def test_what_is_usual_and_an_incident_are_said_at_the_instant():
+    usual, spans = (Range(SINCE, UNTIL, 40.0, 90.0),), (IncidentSpan(SINCE + MINUTE, None, "critical"),)
+    plot = Plot("TTFT ms", (series([7.0, 8.0]),), SINCE, UNTIL, usual=usual, usual_color="#56b4e9", incidents=spans)
+    assert said(plot, 1).endswith("usual 40–90  ▴ incident (critical)")
+    assert said(plot, 0).endswith("usual 40–90")
 
 
 def test_columns_and_instants_are_each_other_s():
