@@ -298,7 +298,7 @@ async def test_pagerduty_is_told_once_who_looks_after_an_incident(here, monkeypa
 
 def waits_for(condition: Callable[[], object]) -> None:
     """Wait until it is so, as another thread makes it."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
         threading.Event().wait(0.01)

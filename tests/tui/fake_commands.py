@@ -61,7 +61,7 @@ class FakeCommands(OwnCommands):
 
 async def until(shown, condition):
     """Let the screen go on until something holds."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end, shown.text
         await asyncio.sleep(0)  # where all is quiet nothing else lets the child's answer in
