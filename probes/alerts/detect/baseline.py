@@ -22,7 +22,7 @@ LEAST_SAMPLES: Final = 200
 FLOOR: Final = 1.25
 """No threshold is lower: less is never worth a word at once, however even an endpoint is."""
 
-ALLOWANCE: Final = 1.02
+ALLOWANCE: Final = 1.01
 """The threshold is so many times the worst of the last four weeks: the next four are as likely to be a little worse."""
 
 _EPOCH_HOUR: Final = 3 * 24  # 1970-01-01 was a Thursday

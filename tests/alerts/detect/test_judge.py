@@ -18,7 +18,7 @@ def test_slow_is_shown_from_the_threshold_on_and_told_from_the_margin_on():
     shown = stream.sample(ttft=160.0)
     assert (shown.state, shown.notify, shown.metric, shown.since) == ("slow", False, "ttft_ms", START + 15 * MINUTE)
     assert (shown.value, shown.usual, shown.ratio, shown.worst) == (160.0, 100.0, 1.6, 1.5)
-    stream.samples(7, ttft=170.0)  # 1.68 is what somebody is told of
+    stream.samples(7, ttft=170.0)  # 1.67 is what somebody is told of
     assert stream.samples(5, ttft=170.0).now.notify is False
     assert stream.samples(1, ttft=170.0).now.notify
     stream.samples(20, ttft=152.0)
