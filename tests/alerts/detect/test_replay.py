@@ -29,7 +29,7 @@ def hours(samples):
 
 def test_a_baseline_knows_only_what_was_before():
     jump = BEGIN + 4 * DAY_MS
-    samples = stream(6, lambda at: 3.0 if at >= jump else 1.0)
+    samples = stream(10, lambda at: 3.0 if at >= jump else 1.0)
     found = list(judgements(ReplayedEndpoint("v", "a", "p", "m", "warm"), samples, hours(samples), DEFAULT_SETTINGS))
     states = [one.state.value for one in found]
     assert states[:2] == ["learning", "ok"]
