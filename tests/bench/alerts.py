@@ -2,7 +2,7 @@
 
     python -m tests.bench.alerts [--seeds 1 2 3 4 5] [--endpoints 40] [--plants 6] [--rivals 1]
 
-It prints the tables of `docs/alerts.md` (made with `--endpoints 14 --plants 8`) in half an hour of a processor. The
+It prints the tables of `docs/alerts.md` (made with `--endpoints 10 --plants 12`) in half an hour of a processor. The
 world: endpoints of which the newest 28 days are judged, the 28 before are known. Times are log-normal (σ 0.30) with
 3 % of a Pareto tail (α 1.5: no variance); working hours on weekdays are 35 % slower; logarithms drift, as the sum of
 two autoregressive processes with half-lives of 40 min and of a day, of the given spread each. TTFT and tokens/s are
