@@ -72,7 +72,8 @@ class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
     when the first sample began that speaks for it, ``opened_at`` when it was known. ``resolved_why`` says why it ended
     where that is not just that its last members recovered. ``evidence`` says in words why this is the cause. ``key``
     is equal for incidents of one cause and kind of trouble, for services that deduplicate. ``told`` are the last
-    messages made of it, the newest last. ``acknowledged_at`` and ``silenced_until`` are a person's doing.
+    messages made of it, the newest last. It came back ``reopened`` times, last at ``reopened_at``.
+    ``acknowledged_at`` and ``silenced_until`` are a person's doing.
     """
 
     id: str
@@ -87,6 +88,7 @@ class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
     resolved_at: int | None = None
     resolved_why: str | None = None
     reopened: int = 0
+    reopened_at: int | None = None
     members: tuple[Member, ...] = ()
     evidence: tuple[str, ...] = ()
     told: tuple[Told, ...] = ()

@@ -31,6 +31,9 @@ PER_HOUR: Final = 2
 OFF_MS: Final = 120_000
 """An open incident that was last watched so many ms before it is watched again was left alone meanwhile."""
 
+STAYS_MS: Final = 900_000
+"""What came back and was in trouble for so long without a break is told, whatever was told in this hour."""
+
 KEPT_TOLD: Final = 6
 KEPT_SAMPLES: Final = 20
 
@@ -182,7 +185,8 @@ class IncidentRecord:
 
     def reopen(self, now: int, text: str) -> None:
         """Have it go on instead of a new one."""
-        self.incident = replace(self.incident, resolved_at=None, resolved_why=None, reopened=self.incident.reopened + 1)
+        times = self.incident.reopened + 1
+        self.incident = replace(self.incident, resolved_at=None, resolved_why=None, reopened=times, reopened_at=now)
         self.say(now, "reopened", text)
 
     def seen(self, now: int) -> None:
@@ -218,7 +222,8 @@ def due_message(incident: Incident, now: int, group_wait_ms: int) -> Due | None:
     """What somebody should be told of an incident now that was not told yet.
 
     That it is open once it has waited for others of its cause; that it got worse at once; that it ended, of what was
-    told. One that ends and comes back again and again is told of at most `PER_HOUR` times in any hour.
+    told. One that ends and comes back again and again is told of at most `PER_HOUR` times in any hour, until it has
+    come back to stay.
     """
     if incident.severity == "info":
         return None
@@ -231,6 +236,8 @@ def due_message(incident: Incident, now: int, group_wait_ms: int) -> Due | None:
         return "escalate"
     if incident.is_open == open_told:
         return None
+    if incident.is_open and incident.reopened_at is not None and not 0 <= now - incident.reopened_at < STAYS_MS:
+        return "open"
     lately = sum(one.what != "escalate" and 0 <= now - one.at < HOUR_MS for one in incident.told)
     if lately >= PER_HOUR:
         return None

@@ -189,7 +189,7 @@ def _open_body(incident: Incident, now: int, zone: tzinfo | None) -> list[str]:
     return [
         f"Since {clock_words(since, zone)} ({lasting_words(now - since)}).",
         f"Whose fault: {cause_words(incident.cause)}{f' ({evidence})' if evidence else ''}.",
-        f"It came back {incident.reopened} times." if incident.reopened > 1 else "",
+        _back_words(incident.reopened),
         *_member_lines([one for one in incident.members if one.until is None]),
         f"What to do: {advice(incident)}",
     ]
@@ -205,13 +205,17 @@ def _resolve_body(incident: Incident, zone: tzinfo | None) -> list[str]:
     return [
         f"From {began} to {end}: {lasting_words(_lasted(incident))}.",
         f"Why it ended: {incident.resolved_why}." if incident.resolved_why else "",
-        f"It came back {incident.reopened} times." if incident.reopened > 1 else "",
+        _back_words(incident.reopened),
         f"At worst: {worst or state_words(incident.worst)}.",
         f"Probes lost: {lost}." if lost else "",
         f"Whose fault it was: {cause_words(incident.cause)}.",
         f"First was {line(first.endpoint, NAME)}." if first is not None and several else "",
         *_member_lines(incident.members),
     ]
+
+
+def _back_words(times: int) -> str:
+    return "" if not times else "It came back." if times == 1 else f"It came back {times} times."
 
 
 def _member_lines(members: Sequence[Member]) -> list[str]:

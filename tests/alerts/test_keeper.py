@@ -169,15 +169,22 @@ def test_an_endpoint_that_comes_and_goes_a_thousand_times_is_told_of_twice_an_ho
     assert not story.open
 
 
-def test_what_comes_back_and_stays_is_told_again_when_the_hour_has_passed():
+@pytest.mark.parametrize("restarts", [False, True])
+def test_what_comes_back_and_stays_is_told_again_whatever_was_told_in_this_hour(restarts):
     story = Story(watched("a", "b"))
     story.judge("a", State.DOWN, 0)
     story.tick(20 * S)
     story.judge("a", State.OK, 5 * M)
     story.judge("a", State.DOWN, 6 * M)
-    story.wait(6 * M, 3 * H, M)
-    assert [(what, at // M) for what, at, _ in story.messages] == [("open", 0), ("resolve", 5), ("open", 61)]
-    assert story.open[0].reopened == 1
+    story.judge("a", State.OK, 12 * M)  # a flap: that is told to nobody
+    story.judge("a", State.DOWN, 13 * M)
+    if restarts:
+        story.restarted(20 * M)
+    story.wait(20 * M, 3 * H, M)
+    assert [(what, at // M) for what, at, _ in story.messages] == [("open", 0), ("resolve", 5), ("open", 28)]
+    assert story.open[0].reopened == 2
+    story.judge("a", State.OK, 3 * H)
+    assert story.told == ["open", "resolve", "open", "resolve"]
 
 
 def test_slow_that_becomes_down_is_the_same_incident_and_told_once_more():
