@@ -36,6 +36,11 @@ def lane_of(policy: Policy) -> Lane:
     return "warm" if policy == "both" else policy
 
 
+def lanes_of(policy: Policy) -> tuple[Lane, ...]:
+    """The lanes that an endpoint is probed on."""
+    return ("warm", "cold") if policy == "both" else (policy,)
+
+
 @dataclass(frozen=True, slots=True)
 class Timeouts:
     """The four deadlines of a probe, seconds each.

@@ -1,7 +1,7 @@
 """Silences and maintenance: of what nobody is told, and until when; pure."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final, Literal, get_args
+from typing import Literal
 
 from msgspec import Struct
 
@@ -11,7 +11,6 @@ from probes.alerts.schedule import ends_at
 from probes.alerts.settings import Maintenance
 
 SilenceScope = Literal["endpoint", "provider", "group", "all"]
-SILENCE_SCOPES: Final[tuple[SilenceScope, ...]] = get_args(SilenceScope)
 
 Watched = Mapping[str, WatchedEndpoint]
 

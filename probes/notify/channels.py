@@ -1,16 +1,12 @@
 """Delivers one message to one channel, whatever its kind."""
 
 import time
-from typing import Final
 
 from probes.alerts.message import Message
-from probes.alerts.settings import Channel, ChannelKind
+from probes.alerts.settings import Channel
 from probes.notify import alertmanager, apprise_channel, command, pagerduty, webhook
 from probes.notify.result import DELIVERED, DeliveryResult
 from probes.tls.context import TlsContexts
-
-DEDUPLICATING: Final[frozenset[ChannelKind]] = frozenset({"webhook", "pagerduty", "alertmanager"})
-"""Kinds whose other side can tell a message from its repetition."""
 
 
 async def deliver(channel: Channel, message: Message, contexts: TlsContexts) -> DeliveryResult:

@@ -79,7 +79,7 @@ def test_what_begins_gets_worse_or_ends_is_told_once():
     slow = replace(SLOW, acknowledged_at=None, silenced_until=None)
     assert attention.sequences((slow,), loud, NOW) == "", "it was open before anybody looked"
     told = attention.sequences((DOWN, slow), loud, NOW)
-    assert told.startswith(BELL + "\x1b]9;inftop: inception (3 endpoints) is down")
+    assert told.startswith(BELL + "\x1b]9;inftop: inception (2 endpoints) is down")
     assert attention.sequences((DOWN, slow), loud, NOW) == ""
     assert BELL in attention.sequences((DOWN, replace(slow, severity="critical")), loud, NOW)
     ended = attention.sequences((replace(DOWN, resolved_at=NOW),), loud, NOW)
@@ -116,4 +116,4 @@ async def test_the_app_tells_the_terminal(monkeypatch):
     told = "".join(written)
     assert title("inftop ▲1") in told
     assert BELL in told
-    assert "\x1b]9;inftop: inception (3 endpoints) is down" in told
+    assert "\x1b]9;inftop: inception (2 endpoints) is down" in told

@@ -13,7 +13,7 @@ from probes.alerts.words import advice, cause_words
 from probes.text import line
 from tui.incidents.read import SLICES, Course, Story
 from tui.incidents.table import ENDED
-from tui.incidents.words import counted, lasted, past_worst, usual_words, worst_members
+from tui.incidents.words import counted, lasted, past_worst, slowness, worst_members
 from tui.style.format import moment, span, stamp, until
 from tui.style.palette import JUDGED_LOOKS, LOOKS, Piece
 from tui.widgets.plate import Row
@@ -79,7 +79,7 @@ def _facts(incident: Incident, judgements: tuple[Judgement, ...], width: int, no
     slowest = max((one for one in incident.members if one.ratio is not None), key=_ratio, default=None)
     if slowest is not None:
         worst = past_worst(judgements, slowest)
-        rows += [((text, "figure"),) for text in wrap(usual_words(slowest, worst), width)]
+        rows += [((text, "figure"),) for text in wrap(slowness(slowest, worst), width)]
     if incident.is_open and (todo := advice(incident)):
         rows += [((text, "hint"),) for text in wrap(todo, width)]
     if incident.acknowledged_at is not None:
@@ -112,7 +112,7 @@ def _members(incident: Incident, story: Story, width: int, now: int) -> list[Row
         name = f"{one.endpoint}" + (f" from {one.vantage}" if several else "")
         ended = (one.until or incident.resolved_at or now) - one.since
         figures = f"{one.worst:8}{stamp(one.since, now):>9}{span(ended):>7}{f'{one.lost} lost' if one.lost else '':>9}"
-        why = usual_words(one) if one.ratio is not None else ": ".join(filter(None, (one.outcome, one.detail)))
+        why = slowness(one) if one.ratio is not None else ": ".join(filter(None, (one.outcome, one.detail)))
         first: Row = (
             (f"{glyph} ", "label" if ink == "muted" else ink),
             (set_cell_size(line(name), names), "figure"),

@@ -1,11 +1,11 @@
 """What stands on the page of an incident in words: how long it lasted, how bad it was against the usual; pure."""
 
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 
 from probes.alerts.incident import Incident, Member
 from probes.alerts.state import WORST_FIRST, Judgement, State
-from tui.state.judged import UNITS, ratio
-from tui.style.format import number, span
+from tui.state.usual import ratio_words, slowness_words
+from tui.style.format import span
 
 
 def lasted(incident: Incident, now: int) -> str:
@@ -22,9 +22,9 @@ def worst_value(incident: Incident) -> str:
     """How bad it was at worst, in one figure: ``1.9×`` where it was slow, else ``43 lost``; "" where unknown."""
     slowest = max((one.ratio for one in incident.members if one.ratio is not None), default=None)
     if slowest is not None and incident.worst is State.SLOW:
-        return ratio(slowest)
+        return ratio_words(slowest)
     count = lost(incident)
-    return f"{count:,} lost" if count else "" if slowest is None else ratio(slowest)
+    return f"{count:,} lost" if count else "" if slowest is None else ratio_words(slowest)
 
 
 def counted(incident: Incident) -> str:
@@ -36,19 +36,22 @@ def counted(incident: Incident) -> str:
     return ", ".join(words)
 
 
-def usual_words(member: Member, worst: float | None = None, zone: tzinfo | None = None) -> str:
-    """How slow it was at worst: ``1.9× the usual of Tuesdays 15:00: TTFT 812 ms, usually 430 ms``; "" where it was not.
+def slowness(member: Member, worst: float | None = None, zone: tzinfo | None = None) -> str:
+    """How slow it was at worst, at the hour when that began; "" where it was not.
 
     ``worst`` is the ratio that its last 28 days passed at most once, None where that is not known.
     """
     if member.ratio is None or member.metric is None:
         return ""
-    hour = datetime.fromtimestamp(member.since / 1000, UTC).astimezone(zone).strftime("%As %H:00")
-    words = f"{ratio(member.ratio)} the usual of {hour}"
-    if member.value is not None and member.usual is not None:
-        name, unit = UNITS[member.metric]
-        words += f": {name + ' ' if name else ''}{number(member.value)} {unit}, usually {number(member.usual)} {unit}"
-    return words if worst is None else f"{words}; worst in 28 days was {ratio(worst)}"
+    return slowness_words(
+        ratio=member.ratio,
+        metric=member.metric,
+        value=member.value,
+        usual=member.usual,
+        worst=worst,
+        at=member.since,
+        zone=zone,
+    )
 
 
 def worst_members(incident: Incident) -> tuple[Member, ...]:

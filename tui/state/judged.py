@@ -6,9 +6,9 @@ from typing import Final
 from probes.alerts.state import WORST_FIRST, Judgement
 from probes.alerts.state import State as JudgedState
 from probes.text import line
-from tui.state.usual import hour_words
+from tui.state.usual import ratio_words, slowness_words
 from tui.state.view import EndpointView
-from tui.style.format import number, since
+from tui.style.format import since
 from tui.style.palette import State
 
 SHOWN: Final[dict[JudgedState, State]] = {
@@ -21,9 +21,6 @@ SHOWN: Final[dict[JudgedState, State]] = {
 }
 """What a row says of an endpoint that is judged so; the other judgements say nothing that its samples do not."""
 
-UNITS: Final = {"ttft_ms": ("TTFT", "ms"), "tokens_per_s": ("", "tokens/s")}
-"""What is slow, and its unit."""
-
 
 def worst_by_endpoint(judgements: Iterable[Judgement]) -> dict[str, Judgement]:
     """Of the judgements of each endpoint's lanes and places the worst, of equal ones that which is so for longest."""
@@ -33,40 +30,25 @@ def worst_by_endpoint(judgements: Iterable[Judgement]) -> dict[str, Judgement]:
     return found
 
 
-def ratio(value: float) -> str:
-    """How many times slower than usual: ``1.9×``, ``12×``."""
-    return f"{value:.1f}×" if value < 9.95 else f"{value:,.0f}×"
-
-
 def state_words(view: EndpointView, at: int) -> str:
     """The state with since when it is so, or how slow it is: ``failing 4 m``, ``slow 1.9×``; ``ok`` alone."""
     if view.state == "slow":
-        return f"slow {ratio(view.ratio)}" if view.ratio is not None else "slow"
+        return f"slow {ratio_words(view.ratio)}" if view.ratio is not None else "slow"
     return f"{view.state} {since(view.since, at)}" if view.since is not None else view.state
 
 
 def why(judgement: Judgement) -> str:
     """Why it is judged so, in one line."""
     if judgement.state is JudgedState.SLOW:
-        return slowness(judgement)
+        return slowness_words(
+            ratio=judgement.ratio,
+            metric=judgement.metric,
+            value=judgement.value,
+            usual=judgement.usual,
+            worst=judgement.worst,
+            at=judgement.at,
+        )
     outcome = (judgement.outcome or "").replace("_", " ")
     newest = ": ".join(one for one in (outcome, judgement.detail) if one)
     count = f"{judgement.failures} of {judgement.probes} failed" if judgement.failures else ""
     return line("; ".join(one for one in (newest, count) if one))
-
-
-def slowness(judgement: Judgement) -> str:
-    """The newest median against the usual of its hour of the week, and against the worst that is known of it.
-
-    ``1.9× the usual of Tuesdays 15:00: TTFT 812 ms, usually 430 ms; worst in 28 days 1.6×``.
-    """
-    usual = f"the usual of {hour_words(judgement.at)}"
-    parts = [f"{ratio(judgement.ratio)} {usual}" if judgement.ratio is not None else "slower than usual"]
-    if judgement.metric is not None and judgement.value is not None and judgement.usual is not None:
-        name, unit = UNITS[judgement.metric]
-        parts[0] += f": {name} {number(judgement.value)} {unit}, usually {number(judgement.usual)} {unit}".replace(
-            ":  ", ": "
-        )
-    if judgement.worst is not None:
-        parts.append(f"worst in 28 days {ratio(judgement.worst)}")
-    return "; ".join(parts)

@@ -10,7 +10,7 @@ from probes.alerts.detect.served import ServedWatch
 from probes.alerts.detect.speed import SpeedDetector
 from probes.alerts.settings import AlertSettings
 from probes.alerts.state import WORST_FIRST, Judgement, State
-from probes.endpoint import Lane, Policy, lane_of
+from probes.endpoint import Lane, Policy, lane_of, lanes_of
 from probes.outcome import INCONCLUSIVE, Outcome
 
 MISSED: Final = 3
@@ -39,7 +39,7 @@ class EndpointJudge:
         baselines: Baselines,
     ) -> None:
         self._vantage, self._endpoint = vantage, endpoint
-        self._lanes: tuple[Lane, ...] = ("warm", "cold") if policy == "both" else (policy,)
+        self._lanes = lanes_of(policy)
         self._main = lane_of(policy)
         self._interval_ms = interval * 1000
         self._confirms = settings.confirm

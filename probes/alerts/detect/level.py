@@ -50,9 +50,3 @@ class Yardstick:
         count = sum(held for _, _, held in self._hours)
         self._level = sum(log * held for _, log, held in self._hours) / count if count >= LEVEL_SAMPLES else 0.0
         self.usual = baseline.usual(at) * math.exp(self._level if self._is_time else -self._level)
-
-    def forget(self) -> None:
-        """Begin anew, since what is usual has changed: ratios to what it was before say nothing."""
-        self._hours.clear()
-        self.ratios.clear()
-        self._level, self.begin, self.end = 0.0, 0, 0

@@ -7,7 +7,7 @@ from probes.alerts.detect.baseline import DAY_MS, HOUR_MS, Baseline, Baselines
 from probes.alerts.detect.calibration import Calibration
 from probes.alerts.detect.observation import Observation
 from probes.alerts.state import Metric
-from probes.endpoint import Lane, Policy
+from probes.endpoint import Lane, Policy, lanes_of
 from probes.stats.sketch import Sketch
 
 METRICS: Final[tuple[Metric, ...]] = ("ttft_ms", "tokens_per_s")
@@ -22,11 +22,6 @@ class HourSketches(NamedTuple):
     start: int
     ttft_ms: Sketch | None
     tokens_per_s: Sketch | None
-
-
-def lanes_of(policy: Policy) -> tuple[Lane, ...]:
-    """The lanes that an endpoint is judged on."""
-    return ("warm", "cold") if policy == "both" else (policy,)
 
 
 class NightlyBaselines:

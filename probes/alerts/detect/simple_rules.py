@@ -36,7 +36,6 @@ class Quantiles:
         self._share = share
         self._hours: dict[int, list[float]] = {}
         self._sums: dict[int, int] = {}
-        self._all = 0
         self._known: dict[int, float | None] = {}
         self._day = -1
 

@@ -15,7 +15,7 @@ from probes.alerts.settings import AlertSettings
 from probes.alerts.silence import Silence
 from probes.alerts.state import Judgement, State
 from probes.clock import elapsed_ns
-from probes.endpoint import Endpoint, Lane, Policy, lane_of
+from probes.endpoint import Endpoint, lane_of, lanes_of
 from probes.engine.alerts.judges import LEARNING_MS, Judges
 from probes.engine.alerts.objectives import Objectives
 from probes.engine.alerts.store_exchange import Found, LaneKey, Pending, StoreExchange, problem_words
@@ -218,7 +218,7 @@ class Alerting:
                 why = "its alerts are switched off"
             elif monitor.status.paused and name not in found:
                 why = "paused"
-            lanes = _lanes(one.connection)
+            lanes = lanes_of(one.connection)
             found[name] = WatchedEndpoint(name, one.provider, one.model, one.group or "", one.interval, lanes, why)
         return found
 
@@ -444,12 +444,8 @@ class Alerting:
 def _elsewhere(facts: EndpointFacts) -> WatchedEndpoint:
     """An endpoint that a recorder of another place probes."""
     why = None if facts.enabled else "switched off"
-    lanes, group = _lanes(facts.connection), facts.group or ""
+    lanes, group = lanes_of(facts.connection), facts.group or ""
     return WatchedEndpoint(facts.name, facts.provider, facts.model, group, facts.interval, lanes, why)
-
-
-def _lanes(policy: Policy) -> tuple[Lane, ...]:
-    return ("warm", "cold") if policy == "both" else (policy,)
 
 
 def _key(judgement: Judgement) -> LaneKey:

@@ -6,7 +6,7 @@ from typing import Final
 
 from probes.alerts.objective import SloStatus
 from probes.alerts.slo import WINDOWS, Tally, is_good, slo_status, tally_of, tally_of_sketches
-from probes.endpoint import Endpoint, Slo
+from probes.endpoint import Endpoint, Slo, lanes_of
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.stats.rollup import LENGTH_MS, bucket_of
@@ -86,7 +86,7 @@ def _of_hours(reader: StoreReader, slo: Slo, endpoint: Endpoint, ids: Sequence[i
     ok = failed = 0
     drawn: dict[str, Sketch] = {}
     held = sketches(reader, ids, parts, [limit.metric for limit in slo.limits]) if slo.limits else {}
-    own = {"warm", "cold"} if endpoint.connection == "both" else {endpoint.connection}
+    own = lanes_of(endpoint.connection)
     for key, sums in totals(reader, ids, parts).items():
         failed += sums.failed
         if key[1] in own:

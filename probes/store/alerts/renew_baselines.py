@@ -5,10 +5,10 @@ from typing import Final
 
 from probes.alerts.detect.baseline import DAY_MS, HOUR_MS, KEPT_DAYS, Baseline, Baselines
 from probes.alerts.detect.level import LEVEL_HOURS
-from probes.alerts.detect.nightly import NightlyBaselines, by_night, lanes_of
+from probes.alerts.detect.nightly import NightlyBaselines, by_night
 from probes.alerts.detect.replay import spoilt_hours
 from probes.alerts.state import SEVERITY, Metric
-from probes.endpoint import Endpoint, Lane, Policy
+from probes.endpoint import Endpoint, Lane, Policy, lanes_of
 from probes.store.alerts.baselines import keep_baselines, read_baselines
 from probes.store.alerts.incidents import read_incidents
 from probes.store.alerts.past import endpoint_id, past_hours, past_samples

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 
 from probes.alerts.cause import WatchedEndpoint
 from probes.alerts.detect.baseline import DAY_MS, KEPT_DAYS, WEEK_MS
-from probes.alerts.detect.nightly import lanes_of
 from probes.alerts.detect.observation import Observation
 from probes.alerts.detect.replay import ReplayedEndpoint, judgements
 from probes.alerts.detect.replayed_alert import CALIBRATED_PER_WEEK, ReplayedAlert, ReplayResult
@@ -19,6 +18,7 @@ from probes.alerts.incident import Incident
 from probes.alerts.replayed import changes_of
 from probes.alerts.settings import DEFAULT_SETTINGS, AlertSettings
 from probes.alerts.state import Judgement
+from probes.endpoint import lanes_of
 from probes.store.alerts.past import past_hours, past_samples, recorded_endpoints
 from probes.store.read.reader import StoreReader
 

@@ -49,7 +49,9 @@ def test_a_row_says_since_when_or_how_slow():
 def test_why_is_one_line_without_what_a_terminal_obeys():
     words = why(DOWN)
     assert words == "server error: 503; 5 of 5 failed"
-    assert why(SLOW) == f"1.9× the usual of {hour_words(SLOW.at)}: TTFT 812 ms, usually 430 ms; worst in 28 days 1.6×"
+    assert (
+        why(SLOW) == f"1.9× the usual of {hour_words(SLOW.at)}: TTFT 812 ms, usually 430 ms; worst in 28 days was 1.6×"
+    )
 
 
 def test_the_worst_of_lanes_and_places_is_shown():
