@@ -138,7 +138,7 @@ def cause_of(
     whole = f"{len(names)} of {max(len(mates), len(names))} endpoints of {provider}"
     if len(models) == 1 and any(one.model not in models for one in mates):
         return Cause("model", model_name(provider, models.pop())), (f"{whole}: all that ask for this model",)
-    return Cause("provider", provider), (whole, *(by_provider.evidence if by_provider is not None else ()))
+    return Cause("provider", provider), (whole,) if by_provider is None else by_provider.evidence
 
 
 def shares(one: Iterable[str], other: Iterable[str]) -> bool:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from probes.alerts.incident import Incident
 from probes.alerts.message import Message
 from probes.alerts.state import Metric
-from probes.alerts.words import lasting_words, state_words, subject_words
+from probes.alerts.words import lasting_words, offset_words, state_words, subject_words
 from probes.models.changes import ModelEvent
 from probes.stats.median_ratio import compare_medians
 from probes.stats.quantiles import median
@@ -192,7 +192,7 @@ def note_text(note: DailyNote, zone: tzinfo | None = None) -> str:
     against = f", usually {_usd(usual)}" if usual is not None else ""
     dear = f" ({ratio:.1f} times as much)" if ratio is not None and not 1 / DEAREST < ratio < DEAREST else ""
     failed = f", {note.failed:,} failed" if note.failed else ""
-    span = f"{begin:%d %b %H:%M} – {end:%d %b %H:%M}"
+    span = f"{begin:%d %b %H:%M} – {end:%d %b %H:%M} {offset_words(end)}"
     lines = [f"{span}: {note.samples:,} samples{failed}, {_usd(note.cost_usd)}{against}{dear}."]
     if note.samples and note.untrusted / note.samples >= UNTRUSTED:
         share = 100 * note.untrusted / note.samples

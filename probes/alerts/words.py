@@ -5,7 +5,7 @@ What a provider said is data: one plain line, cut, in quotation marks. Nothing o
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec.structs import replace
@@ -123,8 +123,18 @@ def lasting_words(ms: float) -> str:
 
 
 def clock_words(at: int, zone: tzinfo | None = None) -> str:
-    """An instant (ms since the epoch) as people read it, in UTC or another zone: "2026-11-22 14:05 UTC"."""
-    return datetime.fromtimestamp(at / 1000, zone or UTC).strftime("%Y-%m-%d %H:%M %Z")
+    """An instant (ms since the epoch) as people read it in a zone (None: this machine's): "2026-11-22 14:05 UTC+01:00".
+
+    The offset is named, since the abbreviations of zones mean several, and who reads it may be in another.
+    """
+    there = datetime.fromtimestamp(at / 1000, UTC).astimezone(zone)
+    return f"{there:%Y-%m-%d %H:%M} {offset_words(there)}"
+
+
+def offset_words(at: datetime) -> str:
+    """How far an instant's zone is from UTC then: "UTC", "UTC-03:30"."""
+    minutes = round((at.utcoffset() or timedelta()).total_seconds() / 60)
+    return f"UTC{'+' if minutes > 0 else '-'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}" if minutes else "UTC"
 
 
 def subject_words(incident: Incident) -> str:
@@ -150,7 +160,7 @@ def advice(incident: Incident) -> str:
 
 
 def message_of(due: Due, incident: Incident, now: int, zone: tzinfo | None = None) -> Message:
-    """The message that is due of an incident; it names instants in ``zone`` (None: UTC)."""
+    """The message that is due of an incident; it names instants in ``zone`` (None: this machine's)."""
     body = _resolve_body(incident, zone) if due == "resolve" else _open_body(incident, now, zone)
     return Message(
         kind=due,

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final
 
-from probes import typed_json
 from probes.alerts.message import Message
 from probes.alerts.settings import Channel
+from probes.notify.message_json import message_json
 from probes.notify.result import DELIVERED, DeliveryResult, failed
 from probes.text import line
 
@@ -30,7 +30,7 @@ _PASSED_ON: Final = (
 
 async def send(channel: Channel, message: Message) -> DeliveryResult:
     """Deliver a message to a command; one that ends with status 0 has it."""
-    run = await asyncio.to_thread(run_program, channel.command, typed_json.encode(message), channel.folder, LIMIT_S)
+    run = await asyncio.to_thread(run_program, channel.command, message_json(message), channel.folder, LIMIT_S)
     if run.problem is not None:
         return failed(run.problem, maybe=run.started)
     if run.status:

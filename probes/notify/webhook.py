@@ -5,12 +5,12 @@ import hmac
 import time
 from collections.abc import Mapping
 
-from probes import typed_json
 from probes.alerts.message import Message
 from probes.alerts.settings import Channel
 from probes.keys.secret import Secret
 from probes.notify.address import NoAddress, find_address, find_secret
 from probes.notify.http_request import Unanswered, judged, request
+from probes.notify.message_json import message_json
 from probes.notify.result import DeliveryResult, failed
 from probes.tls.context import TlsContexts
 
@@ -22,7 +22,7 @@ async def send(channel: Channel, message: Message, contexts: TlsContexts) -> Del
         secret = None if channel.secret is None else await find_secret(channel.secret)
     except NoAddress as error:
         return failed(str(error))
-    body = typed_json.encode(message)
+    body = message_json(message)
     headers = headers_of(message, body, secret, int(time.time()))
     try:
         return judged(await request(address, channel.route, contexts, headers=headers, body=body), address)

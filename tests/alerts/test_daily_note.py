@@ -88,7 +88,10 @@ def test_the_text_says_it_in_plain_lines():
     ]
     text = note_text(note(lane("a", 520, 400), incidents=[incident], events=events, held_back=["x is slow"]), UTC)
     lines = text.splitlines()
-    assert lines[0] == "20 Jun 00:00 – 21 Jun 00:00: 1,400 samples, 3 failed, $0.40, usually $0.25 (1.6 times as much)."
+    assert (
+        lines[0]
+        == "20 Jun 00:00 – 21 Jun 00:00 UTC: 1,400 samples, 3 failed, $0.40, usually $0.25 (1.6 times as much)."
+    )
     assert lines[1:3] == ["Incidents:", "- groq was down for 1 h 30 m"]
     assert lines[3] == "Slower than in the same hours of 4 weeks, and nobody was told:"
     assert lines[4].startswith("- a: TTFT 1.")

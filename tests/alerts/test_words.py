@@ -1,5 +1,7 @@
 """Incidents told in words."""
 
+from datetime import UTC, timedelta, timezone
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +10,16 @@ from msgspec.structs import replace
 from probes import typed_json
 from probes.alerts.incident import Cause, Incident, Member
 from probes.alerts.state import SEVERITY, State
-from probes.alerts.words import TITLE, advice, cause_words, lasting_words, member_words, message_of, subject_words
+from probes.alerts.words import (
+    TITLE,
+    advice,
+    cause_words,
+    clock_words,
+    lasting_words,
+    member_words,
+    message_of,
+    subject_words,
+)
 from probes.outcome import FAILED, Outcome
 
 M = 60_000
@@ -56,7 +67,7 @@ SLOW = {"metric": "ttft_ms", "value": 812.0, "usual": 421.0, "ratio": 1.93, "pas
 
 
 def told(due, one, now=NOON + 2 * M):
-    found = message_of(due, one, now)
+    found = message_of(due, one, now, UTC)
     return [found.title, *found.body.splitlines()]
 
 
@@ -69,6 +80,13 @@ def test_a_message_says_what_since_when_whose_fault_and_what_to_do():
         '- groq-llama is down: connect, "Connection refused"',
         "What to do: Look at the provider's status page, and whether a firewall or a proxy here stands in the way.",
     ]
+
+
+@pytest.mark.parametrize(("hours", "words"), [(0, "12:00 UTC"), (5.5, "17:30 UTC+05:30"), (-3.5, "08:30 UTC-03:30")])
+def test_an_instant_is_told_by_the_clock_of_a_zone_and_how_far_that_is_from_utc(hours, words):
+    zone = timezone(timedelta(hours=hours))
+    assert clock_words(NOON, zone) == f"2026-06-01 {words}"
+    assert f"Since 2026-06-01 {words} (2 m)." in message_of("open", incident(member()), NOON + 2 * M, zone).body
 
 
 def test_what_is_slow_is_told_against_what_is_usual_and_against_its_own_past():

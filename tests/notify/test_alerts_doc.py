@@ -5,11 +5,15 @@ import re
 import time
 from pathlib import Path
 
-from probes import typed_json
-from probes.alerts.message import Message
+from jsonschema import Draft202012Validator
+from msgspec.structs import replace
+
+from probes.alerts.incident import Told
+from probes.cli.json_page import schemas
 from probes.keys.secret import Secret
+from probes.notify.message_json import message_json
 from probes.notify.webhook import headers_of
-from tests.notify.messages import message
+from tests.notify.messages import INCIDENT, message
 
 PAGE = (Path(__file__).parents[2] / "docs" / "alerts.md").read_text(encoding="utf-8")
 
@@ -19,18 +23,31 @@ def block(language):
     return found[1]
 
 
-def test_the_json_of_the_webhook_is_a_message():
-    from msgspec.json import Decoder
-
+def test_the_json_of_the_webhook_is_that_of_a_message_and_its_incident_is_that_of_the_command():
     shown = json.loads(block("json"))
-    read = typed_json.decode(block("json"), Decoder(Message))
-    assert json.loads(typed_json.encode(read)) == shown
+    told = replace(INCIDENT, told=(Told("open", 5, "critical"),))
+    sent = json.loads(message_json(message(incident=told)))
+    assert fields(sent) == fields(shown)
+    schema = schemas()["alerts show"]
+    schema["required"] = [one for one in schema["required"] if one not in ("events", "lead_ms")]
+    for one in (shown, sent):
+        Draft202012Validator(schema).validate(one["incident"])
+    assert sent["at"] == "2026-09-21T14:13:50.000Z"
+
+
+def fields(record, name=""):
+    """The names of a record's fields, and of those of the records in it."""
+    if isinstance(record, list):
+        return {field for one in record for field in fields(one, name)}
+    if not isinstance(record, dict):
+        return {name}
+    return {field for key, value in record.items() for field in ({f"{name}.{key}"} | fields(value, f"{name}.{key}"))}
 
 
 def test_the_code_that_checks_a_signature_knows_ours_and_no_other():
     place = {}
     exec(block("python"), place)  # the page's own code
-    body = typed_json.encode(message())
+    body = message_json(message())
     now = int(time.time())
     sent = {name.title(): value for name, value in headers_of(message(), body, Secret("s3cret-of-ops"), now).items()}
     assert place["is_ours"]("s3cret-of-ops", sent, body)

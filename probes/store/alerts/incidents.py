@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from probes import typed_json
 from probes.alerts.incident import Change, Incident, IncidentEvent
+from probes.alerts.words import clock_words
 from probes.store.alerts.outbox import QueuedMessage, queue
-from probes.store.alerts.silences import until_words
 from probes.store.alerts.transaction import transaction
 from probes.store.read.reader import StoreReader
 from probes.store.read.source import placeholders
@@ -66,7 +66,7 @@ class AlertStore:
 
     def silence(self, incident: str, until: int | None, at: int, by: str) -> bool:
         """Have nobody told of an incident until an instant (ms since the epoch), or (None) again."""
-        text = f"silenced until {until_words(until)} by" if until is not None else "silence ended by"
+        text = f"silenced until {clock_words(until)} by" if until is not None else "silence ended by"
         event = IncidentEvent(incident=incident, at=at, what="silenced", text=f"{text} {line(by, 60)}")
         return self._people(event, {"silenced_until": until})
 

@@ -1,6 +1,5 @@
 """Silences in the store: of which endpoint, provider or group nobody is told, and until when."""
 
-from datetime import datetime
 from typing import Final
 
 from probes.alerts.silence import Silence
@@ -44,8 +43,3 @@ def read_silences(reader: StoreReader, now_ms: int) -> list[Silence]:
         Silence(scope=scope, name=name, made_at=made_at, until=until, made_by=made_by, note=note, number=number)
         for number, scope, name, made_at, until, made_by, note in rows
     ]
-
-
-def until_words(until: int) -> str:
-    """The end of a silence as an instant in this machine's time zone."""
-    return datetime.fromtimestamp(until / 1000).astimezone().strftime("%Y-%m-%d %H:%M %Z")

@@ -14,7 +14,7 @@ from probes.alerts.incident import Incident, IncidentEvent
 from probes.alerts.lead_time import LeadTimes, lead_ms, lead_times, providers_of
 from probes.alerts.silence import Silence, SilenceScope
 from probes.alerts.state import State
-from probes.alerts.words import cause_words, lasting_words, slowness_words
+from probes.alerts.words import cause_words, clock_words, lasting_words, slowness_words
 from probes.cli.output.table import Line, columns, print_lines, styled
 from probes.cli.output.terminal import say
 from probes.config.file import find_config
@@ -24,7 +24,7 @@ from probes.durations import seconds
 from probes.exports.incident.record import event_records, incident_record
 from probes.status_pages.post import Post
 from probes.store.alerts.incidents import AlertStore, read_events, read_incident, read_incidents
-from probes.store.alerts.silences import add_silence, end_silence, read_silences, until_words
+from probes.store.alerts.silences import add_silence, end_silence, read_silences
 from probes.store.alerts.status_posts import posts_of, read_posts
 from probes.store.location import default_url
 from probes.store.read.reader import StoreReader
@@ -76,7 +76,7 @@ def list_incidents(config: Path | None, *, since: int, open_only: bool, limit: i
         print_lines(_listed(found, now))
     else:
         say(missing or ("no incident is open" if open_only else "no incident in that time"))
-    notes = [f"silenced until {until_words(one.until)}: {_scope_words(one)}" for one in silences]
+    notes = [f"silenced until {clock_words(one.until)}: {_scope_words(one)}" for one in silences]
     notes += [_lead_words(one) for one in leads if one.median_ms is not None]
     if notes:
         print_lines(["", *(styled(one, "note") for one in notes)])
@@ -148,7 +148,7 @@ def silence_incident(
     store.silence(incident.id, until, now, who)
     if note:
         store.note(incident.id, note, now, who)
-    say(f"{_name(incident)}: {'told of again' if until is None else f'silent until {until_words(until)}'}")
+    say(f"{_name(incident)}: {'told of again' if until is None else f'silent until {clock_words(until)}'}")
 
 
 def silence_scope(
@@ -173,7 +173,7 @@ def silence_scope(
         raise UnknownName(f"no {scope} is named {line(name, 60)}; known: {', '.join(sorted(known)) or 'none'}")
     made = Silence(scope=scope, name=name, made_at=now, until=until, made_by=by or _user(), note=note)
     add_silence(url, made)
-    say(f"{_scoped(scope, name)}: silent until {until_words(until)}; incidents are kept all the same")
+    say(f"{_scoped(scope, name)}: silent until {clock_words(until)}; incidents are kept all the same")
 
 
 def end_of_silence(words: Sequence[str], now: datetime) -> int | None:
@@ -352,7 +352,7 @@ def _people(incident: Incident, now: int) -> str:
     if incident.acknowledged_by:
         parts.append(f"acknowledged by {line(incident.acknowledged_by, 60)}")
     if incident.silenced_until and incident.silenced_until > now:
-        parts.append(f"silent until {until_words(incident.silenced_until)}")
+        parts.append(f"silent until {clock_words(incident.silenced_until)}")
     return ", ".join(parts)
 
 
