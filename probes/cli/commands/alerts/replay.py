@@ -132,5 +132,6 @@ def _missing(url: str, endpoints: Sequence[str]) -> str:
             return "there is no history yet: inftop record, or inftop, records"
         known = sorted({key[1] for key in reader.endpoints().values()})
     if unknown := [one for one in endpoints if one not in known]:
-        return f"no sample of {', '.join(line(one, 60) for one in unknown)}; the store has: {', '.join(known) or 'none'}"
+        asked = ", ".join(line(one, 60) for one in unknown)
+        return f"no sample of {asked}; the store has: {', '.join(line(one, 60) for one in known) or 'none'}"
     return "no sample in that time"
