@@ -9,12 +9,19 @@ from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.color import Color as TextualColor
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui.style.palette import SLOTS, Piece, endpoint_color
+from tui.widgets.charts.plot import LEAST_CONTRAST, contrast
+
+INKS: Final = ("ttft", "speed")
+"""The styles of blocks."""
+
+SHARES: Final = (1.0, 0.75, 0.5, 0.25)
 
 Title = tuple[str, str]
 """A part of the head, and what a click on it asks for: the name that `Grid.TitleClicked` carries, or ""."""
@@ -222,15 +229,24 @@ class Grid(ScrollView, can_focus=False):
         return self._look[name]
 
     def _style_over(self, name: str, over: Style) -> Style:
-        """A style in the selected row: a ground of a graph is as much lighter or darker there as it is elsewhere."""
+        """A style in the selected row, where a graph has its ground too."""
         style, ground = self._style(name), name.rpartition(" ")[2]
         if ground in GROUNDED:
             return style
         if ground == "band":
-            return style + over + Style(color=_shifted(over.bgcolor, self.rich_style.bgcolor, style.color))
+            return style + over + Style(color=self._ground_over(style.color, over))
         if ground in GROUNDS:
-            return style + Style(bgcolor=_shifted(over.bgcolor, self.rich_style.bgcolor, style.bgcolor))
+            return style + Style(bgcolor=self._ground_over(style.bgcolor, over))
         return style + over
+
+    def _ground_over(self, shade: Color | None, over: Style) -> Color | None:
+        """A ground of a graph in the selected row: as much lighter or darker than the row as it is elsewhere.
+
+        Less, where blocks could not be told from it.
+        """
+        inks = [self._style(name).color for name in INKS]
+        grounds = [_shifted(over.bgcolor, self.rich_style.bgcolor, shade, share) for share in SHARES]
+        return next((one for one in grounds if all(_is_told(ink, one) for ink in inks)), grounds[-1])
 
     def _refresh_line(self, number: int) -> None:
         y = number + 1 - self.scroll_offset.y
@@ -252,9 +268,15 @@ class Grid(ScrollView, can_focus=False):
             self.scroll_to(y=last - page + 1, animate=False, force=True)
 
 
-def _shifted(ground: Color | None, usual: Color | None, shade: Color | None) -> Color | None:
-    """The colour that stands out from a ground as a shade does from the usual one."""
+def _is_told(ink: Color | None, ground: Color | None) -> bool:
+    return (
+        ink is None or ground is None or contrast(*map(TextualColor.from_rich_color, (ink, ground))) >= LEAST_CONTRAST
+    )
+
+
+def _shifted(ground: Color | None, usual: Color | None, shade: Color | None, share: float) -> Color | None:
+    """The colour that stands out from a ground by a share of how a shade does from the usual one."""
     if ground is None or usual is None or shade is None:
         return shade
     parts = zip(ground.get_truecolor(), usual.get_truecolor(), shade.get_truecolor(), strict=True)
-    return Color.from_rgb(*(min(max(new + one - old, 0), 255) for new, old, one in parts))
+    return Color.from_rgb(*(min(max(round(new + share * (one - old)), 0), 255) for new, old, one in parts))
