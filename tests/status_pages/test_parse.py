@@ -65,7 +65,7 @@ def test_what_is_not_understood_is_left_out():
 
 
 def test_sizes_are_bounded():
-    update = {"status": "s" * 1_000, "body": "b" * 100_000, "created_at": "2026-11-02T10:10:00Z"}
+    update = {"status": "s" * 1_000, "body": "b" * 10_000, "created_at": "2026-11-02T10:10:00Z"}
     many = [{"id": f"i{n}", "name": "n" * 10_000, "incident_updates": [update]} for n in range(2 * MOST_POSTS)]
     posts = parsed({"incidents": many})
     assert len(posts) == MOST_POSTS

@@ -4,6 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from probes.store.write.database import PATIENT, PRAGMAS
 from tests.store.cluster import NoServer, cluster
 from tests.store.stores import make, url_of
 
@@ -42,6 +43,13 @@ def database(postgres):
     url = postgres.store()
     yield url
     postgres.drop(url)
+
+
+@pytest.fixture
+def quick_commits(monkeypatch):
+    """Commits of SQLite, in this process, that wait for no disk: nobody needs what a test stored after a power cut."""
+    for pragmas in (PRAGMAS, PATIENT):
+        monkeypatch.setitem(pragmas, "synchronous", "OFF")
 
 
 @pytest.fixture(params=DATABASES)

@@ -1,5 +1,12 @@
 """The stores that alerts are kept in."""
 
-from tests.store.conftest import database, postgres, store
+import pytest
 
-__all__ = ("database", "postgres", "store")
+from tests.store.conftest import database, postgres, quick_commits, store
+
+__all__ = ("database", "postgres", "quick_commits", "store")
+
+
+@pytest.fixture(autouse=True)
+def _quick(quick_commits):
+    pass

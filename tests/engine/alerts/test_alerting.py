@@ -54,15 +54,15 @@ def outage(first: float, last: float, of: str = "p", outcome: Outcome = Outcome.
 
 
 @pytest.mark.slow
-def test_an_outage_of_a_provider_is_one_incident_with_a_beginning_and_an_end(either):
+def test_an_outage_of_a_provider_is_one_incident_with_a_beginning_and_an_end(url):
     endpoints = [*provider("p", 30), *provider("q", 3)]
-    world = World(either, endpoints, outage(120, 420))
-    run(world.loop, world.play(1000))
-    [incident] = incidents(either)
+    world = World(url, endpoints, outage(60, 180))
+    run(world.loop, world.play(500))
+    [incident] = incidents(url)
     assert (incident.cause.culprit, incident.cause.name) == ("provider", "p")
     assert {one.endpoint for one in incident.members} == {one.name for one in endpoints if one.provider == "p"}
     assert incident.resolved_at is not None
-    assert ask(either, "SELECT kind FROM outbox ORDER BY id") == [("open",), ("resolve",)]
+    assert ask(url, "SELECT kind FROM outbox ORDER BY id") == [("open",), ("resolve",)]
     assert all(one.kind is None for one in world.samples if one.provider == "q"), "nothing of them was to be confirmed"
 
 
@@ -111,19 +111,19 @@ def test_without_confirmation_scheduled_probes_tell(url):
 
 
 def test_an_incident_lives_on_when_its_recorder_is_killed(either):
-    first = World(either, ONE, outage(100, 900))
-    run(first.loop, first.play(400, killed=True))
+    first = World(either, ONE, outage(60, 480))
+    run(first.loop, first.play(150, killed=True))
     [before] = incidents(either)
     fill(either, first.samples)  # as the recorder has
     end_lease(either)
-    second = World(either, ONE, outage(100, 900), begin_s=500)
-    run(second.loop, second.play(300, killed=True))
+    second = World(either, ONE, outage(60, 480), begin_s=200)
+    run(second.loop, second.play(120, killed=True))
     [during] = incidents(either)
     assert (during.id, during.is_open, during.worst) == (before.id, True, State.DOWN)
     fill(either, second.samples)
     end_lease(either)
-    third = World(either, ONE, outage(100, 900), begin_s=1000)
-    run(third.loop, third.play(600))
+    third = World(either, ONE, outage(60, 480), begin_s=500)
+    run(third.loop, third.play(200))
     [after] = incidents(either)
     assert (after.id, after.is_open, after.opened_at) == (before.id, False, before.opened_at)
     assert ask(either, "SELECT kind FROM outbox ORDER BY id") == [("open",), ("resolve",)]
@@ -276,11 +276,11 @@ def test_what_people_did_is_seen_within_seconds(url):
 @pytest.mark.slow
 def test_of_several_recorders_one_keeps_the_incidents_and_the_others_show_them(database):
     first = World(database, ONE, outage(100, 5000), vantage="fra")
-    run(first.loop, first.play(400, killed=True))
+    run(first.loop, first.play(200, killed=True))
     [incident] = incidents(database)
     assert [one.vantage for one in incident.members] == ["fra"]
-    second = World(database, ONE, outage(100, 5000), vantage="sin", begin_s=402)
-    run(second.loop, second.play(300, killed=True))
+    second = World(database, ONE, outage(100, 5000), vantage="sin", begin_s=202)
+    run(second.loop, second.play(150, killed=True))
     assert [one.id for one in second.alerting.status.incidents] == [incident.id], "kept by the first, and shown"
     assert ask(database, "SELECT kind FROM outbox") == [("open",)]
     assert ask(database, "SELECT vantage FROM judgement ORDER BY vantage") == [("fra",), ("sin",)]

@@ -18,6 +18,8 @@ from tests.tui.screen import showing
 from tui.endpoint.screen import EndpointScreen
 from tui.incidents.screen import IncidentsScreen
 
+pytestmark = pytest.mark.slow
+
 
 def stored(page, of):
     with closing(StoreReader(page.screen.url())) as reader:
