@@ -46,7 +46,8 @@ def deliveries(
 ) -> tuple[Delivery, ...]:
     """The channels that get a message, each with when and whether it is held back.
 
-    - An incident's are for the channels of its severity, and of the group of one of its endpoints.
+    - An incident's are for the channels of its severity, and of the group of one of its endpoints; its end is for all,
+      of which the store takes those that were told that it began: a channel may be for others by now.
     - Nobody is told, while an incident is silenced or its trouble expected (maintenance), outside the hours of a
       channel, and in quiet hours of what is not critical. What began or got worse then is held back for a digest; its
       end, notes and digests wait. Channels that keep incidents of their own get all of it later instead, unless it has
@@ -83,8 +84,8 @@ def digest(channel: str, held: Sequence[Held], incidents: Mapping[str, Incident]
 def _is_for(message: Message, channel: Channel, watched: Watched) -> bool:
     if message.kind in ("note", "digest"):
         return channel.notes or message.kind == "digest"
-    if message.kind == "resolve" and not (channel.resolve or channel.kind in STATEFUL):
-        return False
+    if message.kind == "resolve":
+        return channel.resolve or channel.kind in STATEFUL
     if message.incident is None:
         return True
     if SEVERITIES.index(message.severity) < SEVERITIES.index(channel.severity):

@@ -5,6 +5,8 @@ import json
 import os
 import re
 import sys
+from collections.abc import Mapping
+from functools import partial
 from typing import Final
 from urllib.parse import quote
 
@@ -49,11 +51,12 @@ async def send(channel: Channel, message: Message) -> DeliveryResult:
     name = channel.url or ""
     try:
         address = await find_secret(name)
-        environment = clean_environment() | await _route_variables(channel.route)
+        variables = await _route_variables(channel.route)
     except NoAddress as error:
         return failed(str(error))
     run = await asyncio.to_thread(
-        wait_for, _ARGUMENTS, given(address, message), None, LIMIT_S, environment=environment, reads_output=True
+        partial(wait_for, environment=_environment(), reads_output=True),
+        *(_ARGUMENTS, given(address, message, variables), None, LIMIT_S),
     )
     word = run.output.decode("ascii", "replace")
     if word == "sent":
@@ -67,8 +70,8 @@ async def send(channel: Channel, message: Message) -> DeliveryResult:
 
 
 async def _route_variables(route: Route) -> dict[str, str]:
-    """The variables by which Apprise's own requests go as the route says. Raises NoAddress."""
-    found = {one: os.environ[one] for one in _OWN if one in os.environ}
+    """The variables, one may hold a password, by which Apprise's requests go as the route says. Raises NoAddress."""
+    found: dict[str, str] = {}
     if route.proxy == ENVIRONMENT:
         found |= {name: value for name, value in os.environ.items() if name.lower() in _PROXIES}
     elif route.proxy not in (None, DIRECT):
@@ -80,8 +83,13 @@ async def _route_variables(route: Route) -> dict[str, str]:
     return found
 
 
-def given(address: Secret, message: Message) -> bytes:
-    """What the child process gets by its standard input."""
+def _environment() -> dict[str, str]:
+    """The variables the child process begins with, which other programs of the user can read."""
+    return clean_environment() | {one: os.environ[one] for one in _OWN if one in os.environ}
+
+
+def given(address: Secret, message: Message, variables: Mapping[str, str]) -> bytes:
+    """What the child process gets by its standard input, ``variables`` to set by itself among it."""
     kind = {"info": "info", "warning": "warning", "critical": "failure"}[message.severity]
     return json.dumps(
         {
@@ -89,6 +97,7 @@ def given(address: Secret, message: Message) -> bytes:
             "title": without_mentions(message.title)[:TITLE_LIMIT],
             "body": without_mentions(message.body)[:BODY_LIMIT],
             "type": "success" if message.kind == "resolve" else kind,
+            "variables": dict(variables),
         }
     ).encode()
 

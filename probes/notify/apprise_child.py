@@ -17,6 +17,9 @@ from probes.notify.apprise_services import NOT_ALLOWED, SCHEMAS
 Word = Literal["sent", "refused", "late", "unreadable", "not allowed", "redirected", "not installed", "failed"]
 WORDS: Final[tuple[Word, ...]] = get_args(Word)
 
+NICE: Final = 10
+"""Probes that are measured meanwhile go first: to import Apprise takes a second of a core."""
+
 SERVICE_S: Final = 20.0
 """Seconds until a service that does not answer is given up, by Apprise itself."""
 
@@ -30,6 +33,9 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     try:
         given = json.loads(sys.stdin.buffer.read())
+        os.environ.update(given["variables"])
+        if hasattr(os, "nice"):
+            os.nice(NICE)
         word = deliver(given["url"], given["title"], given["body"], given["type"])
     except Exception:  # its words may hold the address
         word = "failed"

@@ -9,11 +9,11 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Thread
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from probes.alerts.message import Message
 from probes.alerts.settings import AlertSettings, Channel
@@ -40,11 +40,27 @@ MOST_ATTEMPTS: Final = 104
 ABANDONED_MS: Final = 86_400_000
 """How long a message waits for its channel, where the configuration has none of that name."""
 
+GIVEN_UP_MS: Final = 86_400_000
+"""A message is given up that waits so long for a channel over which nothing went all that time."""
+
+REST_S: Final = 60.0
+"""A channel over which nothing went is left alone for up to a minute, or as long as the other side asks for."""
+
+BURST: Final = 20
+BURST_S: Final = 4.0
+"""So many messages go over a channel at once, and then it rests for so many seconds: five a second."""
+
+THREADS: Final = 64
+"""Threads wait for commands, for names of hosts and for keyrings: many, since those that hang hold one each."""
+
 LOOK_S: Final = 5.0
 """Seconds from one look at the outbox to the next, where nobody calls for one."""
 
 SOON_S: Final = 30.0
 """Seconds until an alert that could not be sent again is tried once more."""
+
+STUCK_S: Final = 60.0
+"""Where the outbox could not be looked at for so long nobody is told of anything, and the heart stops."""
 
 STOP_S: Final = 5.0
 """How long an attempt that is under way is waited for at the end; what it came to is then not known."""
@@ -79,6 +95,9 @@ class Notifier:
         self._rng = random.Random()  # noqa: S311  # spreads attempts, and guards nothing
         self._busy: dict[str, asyncio.Task[None]] = {}
         self._repeated: dict[tuple[str, str], float] = {}
+        self._rests: dict[str, int] = {}
+        self._failures: dict[str, Failures] = {}
+        self._looked = time.monotonic()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._called: asyncio.Event | None = None
         self._main: asyncio.Task[None] | None = None
@@ -103,7 +122,7 @@ class Notifier:
     def configure(self, settings: AlertSettings) -> None:
         """Take over other settings; an attempt that is under way goes on as it began."""
         self._settings = settings
-        self._tell(self._beat_anew)
+        self._tell(self._begin_anew)
 
     def _tell(self, what: Callable[[], Any]) -> None:
         loop = self._loop
@@ -123,7 +142,8 @@ class Notifier:
     async def run(self) -> None:
         """Deliver until cancelled."""
         self._loop, self._called = asyncio.get_running_loop(), asyncio.Event()
-        self._beat_anew()
+        self._loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="delivery"))
+        self._begin_anew()
         try:
             while True:
                 self._called.clear()
@@ -153,9 +173,13 @@ class Notifier:
         except StoreProblem as problem:
             log.info("the outbox cannot be read: %s", problem)
             return LOOK_S
+        self._looked = time.monotonic()
         channels = {one.name: one for one in self._settings.channels}
+        self._rests = {name: until for name, until in self._rests.items() if name in channels and _rests(until, now)}
         due: dict[str, list[Waiting]] = {}
         for one in waiting:
+            if one.channel in self._rests:
+                continue
             if one.channel in channels and _is_due(one, now):
                 due.setdefault(one.channel, []).append(one)
             elif one.channel not in channels and now - one.message.at > ABANDONED_MS:
@@ -163,6 +187,7 @@ class Notifier:
         for name, messages in due.items():
             self._begin(name, self._deliver_each(channels[name], messages))
         later = [one.next_at for one in waiting if one.channel in channels and one.next_at > now]
+        later += self._rests.values()
         return min(LOOK_S, max(0.01, (min(later) - now) / 1000)) if later else LOOK_S
 
     def _begin(self, name: str, work: Any) -> None:
@@ -181,14 +206,19 @@ class Notifier:
         task = self._busy[name] = asyncio.create_task(work)
         task.add_done_callback(over)
 
-    async def _deliver_each(self, channel: Channel, messages: Iterable[Waiting]) -> None:
-        for one in messages:
+    async def _deliver_each(self, channel: Channel, messages: Collection[Waiting]) -> None:
+        """Deliver messages, those that failed before last, until one fails; at most `BURST`."""
+        for one in sorted(messages, key=lambda each: (each.attempts, each.row))[:BURST]:
             try:
                 await self._attempt(channel, one)
             except StoreProblem as problem:
                 log.info("the outbox cannot be written to: %s", problem)
                 await asyncio.sleep(LOOK_S)
                 return
+            if channel.name in self._rests:
+                return
+        if len(messages) > BURST:
+            self._rests[channel.name] = self._now() + round(BURST_S * 1000)
 
     async def _attempt(self, channel: Channel, one: Waiting) -> None:
         """One attempt to deliver, noted before it begins and when it has ended. Raises StoreProblem."""
@@ -198,19 +228,23 @@ class Notifier:
         result = await self._sent(channel, one.message)
         now, made = self._now(), one.attempts + 1
         if result.delivered:
+            self._failures.pop(channel.name, None)
             if one.incident is not None:
                 self._repeated[channel.name, one.incident] = now / 1000
             await self._ask(self._outbox.end, one, "sent", now)
             return
-        problem = result.problem or ""
-        if made >= MOST_ATTEMPTS:
+        problem, maybe_at = result.problem or "", begun if result.maybe else None
+        before = self._failures.get(channel.name, Failures(since=begun))
+        failures = self._failures[channel.name] = Failures(before.since, before.number + 1)
+        rest_s = max(min(self._backoff.delay_s(failures.number), REST_S), result.retry_after or 0.0)
+        self._rests[channel.name] = now + round(rest_s * 1000)
+        if made >= MOST_ATTEMPTS or now - max(one.message.at, failures.since) > GIVEN_UP_MS:
             log.warning("a message to %s was given up after %d attempts: %s", channel.name, made, problem)
-            await self._ask(self._outbox.end, one, "given up", now, problem)
+            await self._ask(partial(self._outbox.end, one, "given up", now, problem, maybe_at=maybe_at))
             return
         wait_s = jittered(self._backoff.delay_s(made), self._rng, share=0.1, ceiling_s=30.0)
         until = now + round(max(wait_s, result.retry_after or 0.0) * 1000)
-        put_off = partial(self._outbox.put_off, one, until, problem, maybe_at=begun if result.maybe else None)
-        await self._ask(put_off)
+        await self._ask(partial(self._outbox.put_off, one, until, problem, maybe_at=maybe_at))
 
     async def _sent(self, channel: Channel, message: Message) -> DeliveryResult:
         try:
@@ -247,17 +281,25 @@ class Notifier:
                 result = await self._sent(channel, one)
                 sooner_s = 0.0 if result.delivered else AGAIN_S - SOON_S
                 self._repeated[channel.name, one.incident.id] = self._now() / 1000 - sooner_s
+                if not result.delivered:
+                    return
 
-    def _beat_anew(self) -> None:
-        """Have the heart beat as the settings say by now."""
+    def _begin_anew(self) -> None:
+        """Try every channel at once, and have the heart beat, as the settings say by now."""
+        self._rests, self._failures = {}, {}
         if self._heart is not None:
             self._heart.cancel()
         self._heart, settings = None, self._settings
         if settings.heartbeat is not None:
             heart = Heartbeat(
-                settings.heartbeat, settings.heartbeat_every, self._is_well, settings.route, self._contexts
+                settings.heartbeat, settings.heartbeat_every, lambda: self.is_well, settings.route, self._contexts
             )
             self._heart = asyncio.create_task(heart.run())
+
+    @property
+    def is_well(self) -> bool:
+        """Whether incidents are looked after, and the outbox too."""
+        return time.monotonic() - self._looked < STUCK_S and self._is_well()
 
     async def close(self) -> None:
         """Wait a little for attempts that are under way, and close the store."""
@@ -277,6 +319,18 @@ class Notifier:
 
     def _now(self) -> int:
         return round(self._clock() * 1000)
+
+
+class Failures(NamedTuple):
+    """Since when (ms since the epoch) no message went over a channel, and how many attempts failed."""
+
+    since: int
+    number: int = 0
+
+
+def _rests(until: int, now: int) -> bool:
+    """Whether a channel rests still: not longer than any does, since the clock was set back."""
+    return now < until <= now + 1000 * LONGEST_WAIT_S
 
 
 def _is_due(one: Waiting, now: int) -> bool:

@@ -134,7 +134,7 @@ class Killing:
             lines = self._heard.read_bytes().splitlines() if self._heard.exists() else []
             told = [msgspec.json.decode(one) for one in lines]
             return [(one["kind"], int(one["incident"]["key"].removeprefix("key-"))) for one in told]
-        return [_OF[name](one.json) for one in self._sinks[name].told]
+        return [SAID[name](one.json) for one in self._sinks[name].told]
 
     def _tally(self, name: str) -> Tally:
         told = self._told(name)
@@ -194,7 +194,7 @@ def _of_alert(alerts: list[dict[str, Any]]) -> tuple[str, int]:
     return "resolve" if ended else "open", _number(alerts[0]["labels"]["key"])
 
 
-_OF = {
+SAID = {  # by the kind of a channel: what a request to it tells, of which incident
     "webhook": lambda said: (said["kind"], _number(said["incident"]["key"])),
     "pagerduty": lambda said: ({"trigger": "open"}.get(said["event_action"], "resolve"), _number(said["dedup_key"])),
     "alertmanager": _of_alert,

@@ -207,7 +207,7 @@ def test_mentions_call_nobody(said, broken):
 
 
 def test_what_apprise_is_given_is_short_and_without_mentions():
-    told = json.loads(given(Secret("x://y"), message("resolve", title="@here " * 90, body="x" * 90_000)))
+    told = json.loads(given(Secret("x://y"), message("resolve", title="@here " * 90, body="x" * 90_000), {}))
     assert (told["type"], len(told["title"]), len(told["body"])) == ("success", 200, 8_000)
     assert "@h" not in told["title"]
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from probes.alerts.incident import Change
 from probes.alerts.settings import AlertSettings
 from probes.backoff import ExponentialBackoff
-from probes.notify import http_request, notifier
+from probes.notify import command, http_request, notifier
 from probes.notify.alertmanager import AGAIN_S
 from probes.notify.notifier import BACKOFF, MOST_ATTEMPTS, Notifier
 from probes.store.alerts.delivery import Outbox
@@ -121,24 +121,26 @@ def test_a_message_is_tried_for_a_day_before_it_is_given_up():
     assert 24 <= sum(map(BACKOFF.delay_s, range(1, MOST_ATTEMPTS))) / 3600 < 25
 
 
-async def test_what_was_given_up_is_said_and_keeps_nobody_waiting(here, monkeypatch, caplog, telling):
+@pytest.mark.parametrize(("answer", "ends"), [(response(403, body=b"no"), []), (DOUBTS["a reset"], ["resolve"])])
+async def test_what_was_given_up_is_said_and_keeps_nobody_waiting(here, monkeypatch, caplog, telling, answer, ends):
     monkeypatch.setattr(notifier, "MOST_ATTEMPTS", 2)
     put(here, message("open"))
     clock = Clock()
-    async with sink(response(403, body=b"no")) as server:
+    async with sink(answer) as server:
         plant(monkeypatch, server.origin)
         notifying = telling(here, channel(), clock=clock)
         for _ in range(4):
             await notifying.deliver_due()
             clock.now += 1_000
-        assert rows(here) == [("webhook", "open", 2, "given up", "HTTP 403: no")]
-        assert "given up after 2 attempts: HTTP 403: no" in caplog.text
+        ((*given_up, problem),) = rows(here)
+        assert given_up == ["webhook", "open", 2, "given up"]
+        assert f"given up after 2 attempts: {problem}" in caplog.text
         server.answer = OK
         put(here, message("resolve"), at=clock.now)
         await notifying.deliver_due()
-    assert [one.json["kind"] for one in server.told] == ["open", "open", "resolve"]
+    assert [one.json["kind"] for one in server.told] == ["open", "open", *ends]
     (event,) = ask(here, "SELECT what, text FROM incident_event WHERE what = 'not sent'")
-    assert event == ("not sent", "webhook was not told of it: HTTP 403: no")
+    assert event == ("not sent", f"webhook was not told of it: {problem}")
 
 
 async def test_of_what_came_and_went_while_nobody_answered_nothing_is_said(here, monkeypatch, telling):
@@ -332,3 +334,76 @@ async def test_it_ends_in_time_while_a_server_hangs(here, monkeypatch):
         await asyncio.to_thread(notifying.stop)
     ((attempts, reached),) = ask(here, "SELECT attempts, reached_at IS NOT NULL FROM outbox WHERE ended_at IS NULL")
     assert (attempts, reached) == (1, 1)
+
+
+async def test_a_channel_over_which_nothing_goes_rests_and_what_failed_lets_others_by(here, monkeypatch, telling):
+    put(here, *(message("open", number) for number in range(5)))
+    clock = Clock()
+    async with sink(response(429, "Retry-After: 30")) as server:
+        plant(monkeypatch, server.origin)
+        notifying = telling(here, channel(), clock=clock)
+        for _ in range(3):
+            await notifying.deliver_due()
+        assert len(server.told) == 1
+        clock.now += 29
+        await notifying.deliver_due()
+        assert len(server.told) == 1
+        server.answer = OK
+        clock.now += 31
+        await notifying.deliver_due()
+    assert [one.json["incident"]["key"] for one in server.told] == ["key-0", *(f"key-{n}" for n in (1, 2, 3, 4, 0))]
+
+
+async def test_of_a_backlog_so_many_go_at_once(here, monkeypatch, telling):
+    put(here, *(message("open", number) for number in range(notifier.BURST + 3)))
+    clock = Clock()
+    async with sink() as server:
+        plant(monkeypatch, server.origin)
+        notifying = telling(here, channel(), clock=clock)
+        await notifying.deliver_due()
+        await notifying.deliver_due()
+        assert len(server.told) == notifier.BURST
+        clock.now += notifier.BURST_S
+        await notifying.deliver_due()
+        assert len(server.told) == notifier.BURST + 3
+
+
+async def test_what_waited_a_day_for_a_channel_that_was_dead_all_day_is_given_up(here, monkeypatch, telling):
+    put(here, message("open", at=round(T * 1000)))
+    clock = Clock()
+    async with sink(response(403)) as server:
+        plant(monkeypatch, server.origin)
+        notifying = telling(here, channel(), clock=clock)
+        await notifying.deliver_due()
+        clock.now += 86_401
+        await notifying.deliver_due()
+    ((_, _, attempts, ended, _),) = rows(here)
+    assert (attempts, ended) == (2, "given up")
+
+
+async def test_hooks_that_hang_keep_no_other_channel_waiting(here, monkeypatch, tmp_path):
+    end = tmp_path / "end"
+    waits = ("sh", "-c", f"until [ -e '{end}' ]; do sleep 0.05; done")
+    hooks = [channel("command", name=f"hook {n}", command=waits) for n in range(12)]
+    for one in hooks:
+        put(here, message("open"), channel=one.name)
+    put(here, message("open"))
+    monkeypatch.setattr(command, "LIMIT_S", 60.0)
+    async with sink() as server:
+        plant(monkeypatch, server.origin)
+        notifying = Notifier(here, AlertSettings(channels=(*hooks, channel())), clock=Clock())
+        running = asyncio.create_task(notifying.run())
+        async with asyncio.timeout(50):
+            while not server.told:
+                await asyncio.sleep(0.01)
+        end.touch()
+        running.cancel()
+        await asyncio.wait([running])
+
+
+async def test_the_heart_stops_where_the_outbox_cannot_be_looked_at(here, monkeypatch, telling):
+    notifying = telling(here)
+    await notifying.deliver_due()
+    assert notifying.is_well
+    monkeypatch.setattr(notifier, "STUCK_S", -1.0)
+    assert not notifying.is_well

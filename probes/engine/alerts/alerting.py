@@ -34,6 +34,9 @@ STORED_S: Final = 30.0
 STOPPED_S: Final = 3 * TICK_S
 """Where a tick comes so much later than the one before, this process was stopped, or the machine slept."""
 
+STORE_S: Final = 60.0
+"""Where the store has not answered for so long, whatever the reason, incidents are not looked after."""
+
 CLOSE_S: Final = 5.0
 """Seconds that the store may take at the end for what is not stored yet."""
 
@@ -138,6 +141,7 @@ class Alerting:
         self._status: AlertStatus | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._exchanging: asyncio.Task[None] | None = None
+        self._exchanged = elapsed()
         self._wake = asyncio.Event()
         self._ticked: int | None = None
         self._new = self._judges.configure(self._endpoints(), settings)
@@ -341,6 +345,7 @@ class Alerting:
             raise
         else:
             self._tell_problem(None)
+            self._exchanged = self._elapsed()
             await self._accept(found)
             if out.messages and self._outbox is not None and found.is_keeper:
                 self._outbox.look()
@@ -430,7 +435,10 @@ class Alerting:
     @property
     def is_well(self) -> bool:
         """Whether incidents are looked after and stored, as somebody who waits for our heartbeat wants to know."""
-        return self._ticked is not None and self._elapsed() - self._ticked < STOPPED_S * 1e9 and self._problem is None
+        now, ticked = self._elapsed(), self._ticked
+        if ticked is None or self._problem is not None:
+            return False
+        return now - ticked < STOPPED_S * 1e9 and now - self._exchanged < STORE_S * 1e9
 
     def _made_status(self) -> AlertStatus:
         since = self._now() - RESOLVED_MS

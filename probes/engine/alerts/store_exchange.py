@@ -25,7 +25,6 @@ from probes.store.alerts.keeper_lease import KeeperLease
 from probes.store.alerts.newest_observations import newest_observations
 from probes.store.alerts.objectives import read_objectives
 from probes.store.alerts.outbox import QueuedMessage, put
-from probes.store.alerts.queueing import queue_digests
 from probes.store.alerts.renew_baselines import renew_baselines
 from probes.store.alerts.silences import read_silences
 from probes.store.daily_note import read_daily_note
@@ -211,12 +210,9 @@ class StoreExchange:
         if out.judgements or out.gone:
             keep_judgements(self._url, out.judgements, out.gone)
         incidents = None
-        if kept is not None and is_keeper:
-            if out.changes:
-                self._store.keep(out.changes, out.messages)
-            if settings.channels:
-                queue_digests(self._url, settings, now)
-        else:
+        if kept is not None and is_keeper and out.changes:
+            is_keeper = self._store.keep(out.changes, out.messages, is_ours=self._lease.is_ours)
+        if kept is None or not is_keeper:
             since = now - (round(1000 * settings.reopen) if is_keeper else RESOLVED_MS)
             incidents = tuple(read_kept(self._url, since))
             kept = [one.id for one in incidents]

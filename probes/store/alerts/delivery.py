@@ -32,12 +32,19 @@ SELECT id, channel, text, next_at, attempts, reached_at FROM outbox WHERE ended_
 _CLAIM: Final = """
 UPDATE outbox SET attempts = attempts + 1, reached_at = ? WHERE id = ? AND attempts = ? AND ended_at IS NULL
 """
-_END: Final = "UPDATE outbox SET ended_at = ?, ended = ?, problem = ? WHERE id = ? AND ended_at IS NULL"
+_END: Final = """
+UPDATE outbox SET ended_at = ?, ended = ?, problem = ?, reached_at = ? WHERE id = ? AND ended_at IS NULL
+"""
 _AGAIN: Final = "UPDATE outbox SET next_at = ?, problem = ?, reached_at = ? WHERE id = ? AND ended_at IS NULL"
 _SENT: Final = """
 SELECT channel, incident_id, kind FROM outbox
-WHERE ended IN ('sent', 'in digest') AND incident_id IS NOT NULL ORDER BY id
+WHERE (ended IN ('sent', 'in digest') OR (ended = 'given up' AND reached_at IS NOT NULL))
+AND incident_id IN (SELECT incident_id FROM outbox WHERE ended_at IS NULL) ORDER BY id
 """
+_LAST_SENT: Final = """
+SELECT id, kind FROM outbox WHERE channel = ? AND incident_id = ? AND ended = 'sent' ORDER BY id DESC LIMIT 1
+"""
+_ANEW: Final = "UPDATE outbox SET ended_at = NULL, ended = NULL, attempts = 0, next_at = ?, reached_at = ? WHERE id = ?"
 _STANDING: Final = """
 SELECT outbox.text, incident.acknowledged_at, incident.acknowledged_by FROM outbox
 JOIN incident ON incident.id = outbox.incident_id
@@ -93,7 +100,7 @@ class Outbox:
                 said = last.get((ordered[0].channel, ordered[0].incident), "resolve")
                 keep, drop = needed(ordered, told=said != "resolve")
                 for one, why in drop:
-                    run(connection, _END, (now, "cancelled", why, one.row))
+                    run(connection, _END, (now, "cancelled", why, one.reached_at, one.row))
                 left += keep[:1]
         return sorted(left, key=lambda one: one.row)
 
@@ -105,19 +112,29 @@ class Outbox:
         with self._transaction() as connection:
             return run(connection, _CLAIM, (now, one.row, one.attempts)).rowcount == 1
 
-    def end(self, one: Waiting, ended: Ended, now: int, problem: str | None = None) -> None:
-        """Note that a message was sent, or given up, on the time line of its incident as well."""
+    def end(
+        self, one: Waiting, ended: Ended, now: int, problem: str | None = None, *, maybe_at: int | None = None
+    ) -> None:
+        """Note that a message was sent, or given up, on the time line of its incident as well.
+
+        ``maybe_at``: when the last attempt to send what is given up began, if it may have reached the other side.
+        """
+        reached_at = now if ended == "sent" else maybe_at or one.reached_at
         with self._transaction() as connection:
-            run(connection, _END, (now, ended, problem, one.row))
-            if one.incident is not None:
+            if run(connection, _END, (now, ended, problem, reached_at, one.row)).rowcount == 0:
+                if reached_at is not None:
+                    _end_again(connection, one, now)
+            elif one.incident is not None:
                 what, text = _told(one, ended, problem)
                 event = dict(zip(_EVENT_COLUMNS, (one.incident, now, what, text), strict=True))
                 run(connection, inserting("incident_event", _EVENT_COLUMNS), event)
 
     def put_off(self, one: Waiting, until: int, problem: str, *, maybe_at: int | None) -> None:
         """Have a message tried again at ``until``; ``maybe_at``: when the attempt began, if it may have reached."""
+        values = (until, problem, one.reached_at if maybe_at is None else maybe_at, one.row)
         with self._transaction() as connection:
-            run(connection, _AGAIN, (until, problem, one.reached_at if maybe_at is None else maybe_at, one.row))
+            if run(connection, _AGAIN, values).rowcount == 0 and maybe_at is not None:
+                _end_again(connection, one, maybe_at)
 
     def standing(self, channel: str) -> list[Message]:
         """What a channel was told last of every incident that is open still, with whom it is looked after by now."""
@@ -160,32 +177,45 @@ def needed(ordered: Sequence[Waiting], *, told: bool) -> tuple[list[Waiting], li
 
     The others come with the reason. ``told``: the channel believes by now that the incident is open. Nobody is told of
     the end of what nobody heard of, nor of a beginning that is over or got worse meanwhile. What may have reached the
-    other side is sent again before all else.
+    other side is sent again before all else; only who looks after it needs no repetition once it is over.
     """
-    begun = max((place for place, one in enumerate(ordered, 1) if one.reached_at is not None), default=0)
-    kept, unsent = list(ordered[:begun]), list(ordered[begun:])
+    if not ordered or ordered[0].incident is None:
+        return list(ordered), []
+    states = [one for one in ordered if one.message.kind != "acknowledge"]
+    begun = max((place for place, one in enumerate(states, 1) if one.reached_at is not None), default=0)
+    kept, unsent = states[:begun], states[begun:]
     if kept:
         told = kept[-1].message.kind != "resolve"
-    if not unsent or unsent[0].incident is None:
-        return list(ordered), []
-    states = [one for one in unsent if one.message.kind != "acknowledge"]
     drop: list[tuple[Waiting, str]] = []
-    if states:
-        *before, last = states
+    if unsent:
+        *before, last = unsent
         drop = [(one, _OVERTAKEN[last.message.kind]) for one in before]
-        if last.message.kind == "resolve" and before and not told:
-            drop = [(one, _OVERTAKEN["resolve"]) for one in unsent]
+        if last.message.kind == "resolve" and not told:
+            drop = [(one, _OVERTAKEN["resolve"] if before else _UNHEARD) for one in unsent]
         elif last.message.kind == "open" and before and told:
             drop.append((last, "nothing was sent of its end"))
+    if states and states[-1].message.kind == "resolve":
+        drop += [(one, _OVERTAKEN["resolve"]) for one in ordered if one.message.kind == "acknowledge"]
     gone = {one.row for one, _ in drop}
     return [one for one in ordered if one.row not in gone], drop
 
 
+_UNHEARD: Final = "nobody heard that it began"
 _OVERTAKEN: Final[Mapping[str, str]] = {
     "open": "it had come back before this was sent",
     "escalate": "it got worse before this was sent",
     "resolve": "it was over before this was sent",
 }
+
+
+def _end_again(connection: "Connection", late: Waiting, now: int) -> None:
+    """Have the end of an incident sent again, where a message before it was heard late, which another had sent too.
+
+    So where a recorder stood still in the midst of an attempt, and the one that took over has sent all meanwhile.
+    """
+    last = run(connection, _LAST_SENT, (late.channel, late.incident)).first()
+    if last is not None and last[0] > late.row and last[1] == "resolve":
+        run(connection, _ANEW, (now, now, last[0]))
 
 
 def _by_incident(rows: Sequence[Waiting]) -> list[list[Waiting]]:

@@ -2,7 +2,7 @@
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
@@ -44,13 +44,23 @@ class AlertStore:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    def keep(self, changes: Sequence[Change], messages: Sequence[QueuedMessage] = ()) -> None:
+    def keep(
+        self,
+        changes: Sequence[Change],
+        messages: Sequence[QueuedMessage] = (),
+        *,
+        is_ours: "Callable[[Connection], bool]" = lambda _: True,
+    ) -> bool:
         """Store incidents as they are now, what happened in them and the messages to send, all or nothing.
 
         What is stored already is not stored again: it may be called anew where it is not known whether it succeeded.
+        Returns False, and stores nothing, where ``is_ours`` says in the transaction that they are another's to keep.
         """
         with transaction(self._url) as connection:
+            if not is_ours(connection):
+                return False
             _keep(connection, changes, messages)
+        return True
 
     def acknowledge(self, incident: str, at: int, by: str) -> bool:
         """Note that somebody looks after an incident (``at`` in ms since the epoch); whether there is such a one."""

@@ -2,13 +2,16 @@
 
 from contextlib import closing
 from secrets import token_hex
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from probes.store.alerts.transaction import transaction
 from probes.store.holder import StoreHeld, this_process
 from probes.store.location import is_postgres
 from probes.store.read.reader import source_of
 from probes.store.write.lease import Claim, Lease, look
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 SCOPE: Final = "incidents"
 """The scope of its tenures in the table ``lease``, where a recorder's are ``store`` or begin with ``vantage/``."""
@@ -45,6 +48,13 @@ class KeeperLease:
         except StoreHeld:
             return False
         return False
+
+    def is_ours(self, connection: "Connection") -> bool:
+        """Whether the right is ours still, and will be until the transaction that is open has ended."""
+        try:
+            return Lease(self._claim).hold(connection, renew=True) is None
+        except StoreHeld:
+            return False
 
     @staticmethod
     def _new_claim() -> Claim:

@@ -33,10 +33,10 @@ _HELD: Final = """
 SELECT id, channel, text, problem FROM outbox
 WHERE ended = ? AND next_at <= ? AND ended_at IS NOT NULL ORDER BY channel, id
 """
-_TOLD_OF: Final = "UPDATE outbox SET ended = ? WHERE id = ?"
+_TOLD_OF: Final = "UPDATE outbox SET ended = ? WHERE id = ? AND ended = ?"
 _TOLD: Final = """
 SELECT 1 FROM outbox WHERE channel = ? AND incident_id = ? AND kind IN ('open', 'escalate')
-AND (ended IS NULL OR ended NOT IN (?, 'cancelled'))
+AND (ended IS NULL OR ended IN ('sent', ?) OR (ended = 'given up' AND reached_at IS NOT NULL))
 """
 _MESSAGE: Final = Decoder(Message)
 
@@ -74,7 +74,7 @@ def queue(connection: "Connection", messages: Sequence[QueuedMessage]) -> None:
         if run(connection, _THERE, (one.channel, message.idempotency_key)).first() is not None:
             continue
         if message.kind == "resolve" and message.incident is not None:
-            told = (one.channel, message.incident.id, HELD_BACK)
+            told = (one.channel, message.incident.id, IN_DIGEST)
             if run(connection, _TOLD, told).first() is None:
                 continue
         values = (
@@ -116,10 +116,13 @@ def put(url: str, messages: Sequence[QueuedMessage]) -> None:
 
 
 def put_digest(url: str, digest: QueuedMessage, held: Sequence[HeldMessage]) -> None:
-    """Put a digest into the outbox that tells of what was held back. May wait: use a thread. Raises StoreProblem."""
+    """Put a digest into the outbox that tells of what was held back, unless another did meanwhile.
+
+    May wait: use a thread. Raises StoreProblem.
+    """
     from probes.store.statements import run
 
     with transaction(url) as connection:
-        queue(connection, [digest])
-        for one in held:
-            run(connection, _TOLD_OF, (IN_DIGEST, one.row))
+        taken = [run(connection, _TOLD_OF, (IN_DIGEST, one.row, HELD_BACK)).rowcount for one in held]
+        if any(taken):
+            queue(connection, [digest])

@@ -46,9 +46,12 @@ OLD_ALERTS: Final = {
 """The conditions of rows of alerts that are pruned with the days before an instant, in the order they are deleted."""
 
 SENT_MS: Final = 30 * 24 * 3_600_000
-"""Messages that were sent, or given up, are kept for so many ms."""
+"""Messages that were sent, or given up, are kept for so many ms, and longer while their incident is open."""
 
-_SENT: Final = "DELETE FROM outbox WHERE ended_at < ?"
+_SENT: Final = """
+DELETE FROM outbox WHERE ended_at < :bound AND (incident_id IS NULL OR incident_id NOT IN
+(SELECT id FROM incident WHERE resolved_at IS NULL OR resolved_at >= :bound))
+"""
 _SAME_BUCKET: Final = "tier = :tier AND endpoint_id = :endpoint_id AND connection = :connection AND start = :start"
 _REMEMBER: Final = """
 INSERT INTO pruned (what, next_at, until) VALUES (:what, :next_at, :until)
@@ -102,7 +105,7 @@ def prune_some(connection: Connection, retention: Retention, now_ms: int) -> boo
         store_progress(connection, what, PruneProgress(next_at, until))
         if next_at < bound:
             return True
-    run(connection, _SENT, (now_ms - SENT_MS,))
+    run(connection, _SENT, {"bound": now_ms - SENT_MS})
     return False
 
 

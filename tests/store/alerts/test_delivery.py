@@ -30,7 +30,7 @@ def waiting(*kinds, reached=0):
         ("open resolve", 1, False, "open resolve"),
         ("open resolve", 2, False, "open resolve"),
         ("resolve", 0, True, "resolve"),
-        ("resolve", 0, False, "resolve"),
+        ("resolve", 0, False, ""),
         ("open escalate", 0, False, "escalate"),
         ("open escalate", 1, False, "open escalate"),
         ("open escalate resolve", 0, False, ""),
@@ -42,7 +42,8 @@ def waiting(*kinds, reached=0):
         ("open acknowledge", 0, False, "open acknowledge"),
         ("acknowledge", 0, True, "acknowledge"),
         ("open acknowledge resolve", 0, False, ""),
-        ("acknowledge resolve", 0, True, "acknowledge resolve"),
+        ("acknowledge resolve", 0, True, "resolve"),
+        ("open acknowledge resolve", 2, False, "open resolve"),
     ],
 )
 def test_nobody_is_told_of_the_end_of_what_nobody_heard_of(kinds, reached, told, kept):
@@ -131,6 +132,35 @@ def test_a_message_is_claimed_once(outbox, store):
     outbox.end(mine, "sent", T)
     assert not other.claim(replace_attempts(theirs, 1), T)
     other.close()
+
+
+def test_where_a_beginning_is_heard_after_the_end_that_another_sent_the_end_is_sent_again(outbox, store):
+    put(outbox, message("open"))
+    other = Outbox(store)  # of the recorder that took over while this one stood still
+    (mine,) = outbox.waiting(T)
+    assert outbox.claim(mine, T)
+    (theirs,) = other.waiting(T)
+    assert other.claim(theirs, T)
+    other.end(theirs, "sent", T)
+    put(other, message("resolve"))
+    (end,) = other.waiting(T)
+    assert other.claim(end, T)
+    other.end(end, "sent", T)
+    assert other.waiting(T) == []
+    outbox.end(mine, "sent", T + 9)
+    (again,) = other.waiting(T + 9)
+    assert (again.row, again.message.kind, again.next_at) == (end.row, "resolve", T + 9)
+    other.close()
+
+
+def test_of_an_end_nobody_hears_who_was_not_told_of_the_beginning(outbox, store):
+    for number, maybe_at in enumerate((None, T)):
+        put(outbox, message("open", number))
+        (one,) = outbox.waiting(T)
+        assert outbox.claim(one, T)
+        outbox.end(one, "given up", T, "HTTP 403", maybe_at=maybe_at)
+        put(outbox, message("resolve", number))
+    assert [one.message for one in outbox.waiting(T)] == [message("resolve", 1)]
 
 
 def replace_attempts(one, attempts):

@@ -206,11 +206,12 @@ def test_what_is_old_is_pruned_with_the_days_and_what_was_sent_after_thirty(stor
     events = [replace(OPENED, incident=one.id) for one in (OPEN, EARLIER, late)]
     changes = [Change(incident=one, events=(two,)) for one, two in zip((OPEN, EARLIER, late), events, strict=True)]
     AlertStore(store).keep(changes, [queued(), queued("chat", held="quiet hours")])
+    AlertStore(store).keep([], [queued("desk", held="quiet hours", kind="digest", key="2")])
     engine = open_store(store)
     for kept, left in ((Retention(), {OPEN.id, EARLIER.id, late.id}), (Retention(day=60 * 86_400), {OPEN.id, late.id})):
         with engine.begin() as connection:
             assert not prune_some(connection, kept, now)
         assert {one.id for one in read_incidents(reader)} == left
         assert {id_ for (id_,) in ask(store, "SELECT incident_id FROM incident_event")} == left
-        assert ask(store, "SELECT channel FROM outbox") == [("pager",)]
+        assert ask(store, "SELECT channel FROM outbox") == [("pager",), ("chat",)]  # of what is open still
     engine.dispose()
