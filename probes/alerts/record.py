@@ -1,6 +1,6 @@
 """One incident while it is kept: its members as they come, change and go, and what happened since the last change."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -242,6 +242,15 @@ def due_message(incident: Incident, now: int, group_wait_ms: int) -> Due | None:
     if lately >= PER_HOUR:
         return None
     return "open" if incident.is_open else "resolve"
+
+
+def due_instants(incident: Incident, group_wait_ms: int) -> Iterator[int]:
+    """When a message of an incident as it is can become due, though nothing else happens in it."""
+    yield incident.opened_at + group_wait_ms
+    if incident.reopened_at is not None:
+        yield incident.reopened_at + STAYS_MS
+    for one in incident.told:
+        yield one.at + HOUR_MS
 
 
 def _member(judgement: Judgement, endpoint: WatchedEndpoint, before: Member | None) -> Member:

@@ -7,6 +7,7 @@ from typing import Final
 from probes.alerts.cause import CONDITIONS, WatchedEndpoint
 from probes.alerts.incident import Change
 from probes.alerts.keeper import Keeper
+from probes.alerts.record import due_instants
 from probes.alerts.settings import AlertSettings
 from probes.alerts.state import Judgement
 from probes.diagnosis.attribution import LastProbe, attribute
@@ -22,16 +23,24 @@ def changes_of(
     """What would have become of incidents until an instant; judgements come in the order of their ``at``, all in ms.
 
     The keeper ticks when something can have changed: after a judgement that tells of trouble or of its end, and when
-    the first message of an incident has waited for others. Reachability checks are not stored: my network is blamed
-    only where the probes alone show it.
+    a message becomes due because time has passed. Reachability checks are not stored: my network is blamed only where
+    the probes alone show it.
     """
     keeper = Keeper(settings, watched)
     wait = round(1000 * settings.group_wait)
     unwell: dict[str, dict[tuple[str, str], Judgement]] = {}  # by vantage, then by endpoint and lane
     due: list[int] = []
+
+    def tick(now: int) -> Iterator[Change]:
+        for change in keeper.tick(now):
+            for at in due_instants(change.incident, wait):
+                if at > now:
+                    heappush(due, _tick(at))
+            yield change
+
     for one in judgements:
         while due and due[0] < one.at:
-            yield from keeper.tick(_next(due))
+            yield from tick(_next(due))
         keeper.judged(one)
         here, lane = unwell.setdefault(one.vantage, {}), (one.endpoint, one.lane)
         before = here.pop(lane, None)
@@ -39,11 +48,9 @@ def changes_of(
             here[lane] = one
         if one.notify or before is not None:
             keeper.attributed(one.vantage, attribute(_last_probes(here.values(), watched, one.at), ()))
-            tick = _tick(one.at)
-            heappush(due, tick)
-            heappush(due, _tick(tick + wait))
+            heappush(due, _tick(one.at))
     while due and due[0] <= until:
-        yield from keeper.tick(_next(due))
+        yield from tick(_next(due))
     yield from keeper.tick(until)
 
 

@@ -60,6 +60,12 @@ def test_what_comes_back_soon_is_the_same_incident_and_a_quick_blip_is_told_of_o
     assert len(told(apart)) == 4
 
 
+def test_what_comes_back_and_stays_is_told_when_the_time_has_passed():
+    times = [(0, State.DOWN), (5, State.OK), (8, State.DOWN)]
+    found = [one for one in changes_of([judged("a1", *one) for one in times], WATCHED, AlertSettings(), END) if one.due]
+    assert [(one.due, (one.incident.told[-1].at - BEGAN) // MINUTE) for one in found][2] == ("open", 23)
+
+
 def test_the_settings_of_a_replay_are_those_it_is_given():
     fine = [judged("a1", 0, State.OK, vantage=one) for one in ("fra", "nyc")]
     assert told([*fine, judged("a1", 0, vantage="sin")]) == []

@@ -63,6 +63,11 @@ class Baseline(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """From which ratio to the usual on it is shown as slow."""
         return max(FLOOR, ALLOWANCE * (self.worst or 0.0))
 
+    @property
+    def passed_per_week(self) -> float:
+        """How often in a week its own past passed the threshold: in one stretch of the days it is made of, or never."""
+        return 7 / self.days if max(self.peaks.values(), default=0.0) > self.threshold else 0.0
+
     def usual(self, at: int) -> float:
         """The usual of the hour of the week that ``at`` (ms since the epoch) lies in."""
         return self.p50[hour_of_week(at)]

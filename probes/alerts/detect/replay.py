@@ -1,16 +1,19 @@
 """Runs one endpoint's past through its judge, with the baselines that would have been known each night."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from probes.alerts.detect.baseline import DAY_MS, HOUR_MS
+from msgspec.structs import replace
+
+from probes.alerts.detect.baseline import DAY_MS, HOUR_MS, Baselines
 from probes.alerts.detect.judge import EndpointJudge
 from probes.alerts.detect.nightly import HourSketches, NightlyBaselines, by_night
 from probes.alerts.detect.observation import Observation
 from probes.alerts.settings import AlertSettings
 from probes.alerts.state import SEVERITY, Judgement
 from probes.endpoint import Policy
+from probes.outcome import Outcome
 
 NEW_USUAL_MS: Final = 7 * DAY_MS
 """What has gone on for longer is no incident that spoils a baseline, but what is usual now."""
@@ -18,13 +21,14 @@ NEW_USUAL_MS: Final = 7 * DAY_MS
 
 @dataclass(frozen=True, slots=True)
 class ReplayedEndpoint:
-    """Which endpoint is replayed, at which vantage; ``policy`` is what its probes were made on."""
+    """Which endpoint is replayed, at which vantage; its probes were made on ``policy``, every ``interval`` seconds."""
 
     vantage: str
     endpoint: str
     provider: str
     model: str
     policy: Policy
+    interval: float
 
 
 def judgements(
@@ -32,25 +36,42 @@ def judgements(
     samples: Iterable[Observation],
     hours: Iterable[HourSketches],
     settings: AlertSettings,
+    on_baselines: Callable[[Baselines], None] = lambda _: None,
 ) -> Iterator[Judgement]:
     """What would have been judged of an endpoint; both its samples and its hours come in the order of time.
 
-    Every midnight (UTC) the baselines are made of the samples and hours before it, as the engine does. That no sample
-    came (``no data``) is not judged: nothing says whether one was to come.
+    Every midnight (UTC) the baselines are made of the samples and hours before it, as the engine does, and given to
+    ``on_baselines``. That no sample came (``no data``) is not judged: nothing says whether one was to come.
     """
-    judge = EndpointJudge(endpoint.vantage, endpoint.endpoint, endpoint.policy, 60, settings, {})
+    policy, interval = endpoint.policy, endpoint.interval
+    judge = EndpointJudge(endpoint.vantage, endpoint.endpoint, policy, interval, settings, {})
     nightly = NightlyBaselines(endpoint.policy, hours)
     spoilt = SpoiltHours()
 
     def begin_night(night: int) -> None:
-        judge.use(nightly.make(night, spoilt.until(night)))
+        baselines = nightly.make(night, spoilt.until(night))
+        judge.use(baselines)
+        on_baselines(baselines)
 
-    for one in by_night(samples, begin_night):
+    for one in by_night(looked_for_again(samples, interval), begin_night):
         nightly.observe(one)
         told = judge.observe(one)
         if told is not None:
             spoilt.judged(told)
             yield told
+
+
+def looked_for_again(samples: Iterable[Observation], interval: float) -> Iterator[Observation]:
+    """The samples, and that a key which was not found was not found an interval later either.
+
+    Of a key that is missing the engine makes one sample, and looks for it again at each due time.
+    """
+    missing: Observation | None = None
+    for one in samples:
+        if missing is not None and (again := missing.at + round(1000 * interval)) <= one.at:
+            yield replace(missing, at=again)
+        missing = one if one.outcome is Outcome.NO_KEY else None
+        yield one
 
 
 class SpoiltHours:

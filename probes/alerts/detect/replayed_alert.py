@@ -1,14 +1,9 @@
 """What a replay says: the alerts that would have been sent, and how often they were calibrated to be false."""
 
-from typing import Final
-
 from msgspec import Struct
 
 from probes.alerts.incident import Culprit
 from probes.alerts.state import Metric, Severity
-
-CALIBRATED_PER_WEEK: Final = 0.25
-"""Each metric of a lane passes its threshold by chance once in 28 days; somebody is told past a margin, less often."""
 
 
 class ReplayedAlert(Struct, frozen=True, kw_only=True):
@@ -32,8 +27,9 @@ class ReplayedAlert(Struct, frozen=True, kw_only=True):
 class ReplayResult(Struct, frozen=True, kw_only=True):
     """The alerts of a replay from ``since`` until before ``until`` (ms since the epoch), the oldest first.
 
-    ``endpoint_weeks`` is for how long samples were replayed, over all endpoints. ``calibrated_per_week`` is how many
-    false alerts an endpoint and week the rule was made for, at most; None: it was not made for any.
+    ``endpoint_weeks`` is for how long samples were replayed, over all endpoints. ``calibrated_per_week`` is how often
+    in a week an endpoint's own past passed the thresholds of slowness of the last night, which are made of it; somebody
+    is told past a margin, less often. None: there are none.
     """
 
     rule: str

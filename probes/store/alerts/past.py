@@ -1,7 +1,10 @@
 """What the store knows of the past, for judges: endpoints, their samples, and the sketches of their hours."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+from statistics import median
 from typing import Final
 
 from probes.alerts.detect.nightly import METRICS, HourSketches
@@ -19,6 +22,12 @@ from probes.text import plain
 BOTH: Final = 0.2
 """An endpoint is probed on both lanes where the one with fewer samples has at least such a share of them."""
 
+NEWEST: Final = 1_000
+"""How often an endpoint was probed is told by so many of its samples."""
+
+INTERVAL_S: Final = 60.0
+"""How often an endpoint is probed of which there is one sample."""
+
 _SAMPLES: Final = f"""
 SELECT {", ".join(COLUMNS)}, kind FROM sample
 WHERE endpoint_id = ? AND started_at >= ? AND started_at < ? ORDER BY started_at, id
@@ -30,6 +39,10 @@ WHERE tier = 'hour' AND endpoint_id = ? AND connection IN ('warm', 'cold') AND s
 _LANES: Final = """
 SELECT connection, sum(samples) FROM rollup
 WHERE tier = 'hour' AND endpoint_id = ? AND connection IN ('warm', 'cold') AND start >= ? AND start < ? GROUP BY 1
+"""
+_NEWEST: Final = """
+SELECT started_at, connection FROM sample
+WHERE endpoint_id = ? AND started_at >= ? AND started_at < ? AND kind IS NULL ORDER BY started_at DESC, id DESC LIMIT ?
 """
 _ID: Final = "SELECT id FROM endpoint WHERE vantage = ? AND name = ? AND provider = ? AND dialect = ? AND model = ?"
 
@@ -51,18 +64,26 @@ def recorded_endpoints(
     sql = f"SELECT id, vantage, name, provider, model FROM endpoint {where} ORDER BY id"
     found = {}
     for number, vantage, name, provider, model in reader.few(sql, [*names]):
-        if not vantage.startswith(IMPORTED) and (policy := _policy(reader, number, since, until)) is not None:
-            found[number] = ReplayedEndpoint(vantage, name, provider, model, policy)
+        newest = reader.few(_NEWEST, (number, since, until, NEWEST)) if not vantage.startswith(IMPORTED) else []
+        if newest:
+            lanes = dict(reader.few(_LANES, (number, since, until))) or Counter(lane for _, lane in newest)
+            interval = _interval([at for at, _ in newest])
+            found[number] = ReplayedEndpoint(vantage, name, provider, model, _policy(lanes), interval)
     return found
 
 
-def _policy(reader: StoreReader, endpoint: int, since: int, until: int) -> Policy | None:
-    """On what an endpoint was probed between two instants; None where it was not."""
-    counts: dict[Lane, int] = dict(reader.few(_LANES, (endpoint, since, until)))
-    warm, cold = counts.get("warm", 0), counts.get("cold", 0)
-    if warm + cold == 0:
-        return None
-    return "both" if min(warm, cold) > BOTH * (warm + cold) else "warm" if warm > cold else "cold"
+def _policy(samples: Mapping[Lane | None, int]) -> Policy:
+    """On what an endpoint was probed that has so many samples by lane; warm, where it was never connected to."""
+    warm, cold = samples.get("warm", 0), samples.get("cold", 0)
+    if min(warm, cold) > BOTH * (warm + cold):
+        return "both"
+    return "cold" if cold > warm else "warm"
+
+
+def _interval(newest: Sequence[int]) -> float:
+    """Every how many seconds an endpoint is probed whose samples began at these instants (ms), the newest first."""
+    gaps = [later - earlier for later, earlier in pairwise(newest)]
+    return median(gaps) / 1000 if gaps else INTERVAL_S
 
 
 def past_samples(reader: StoreReader, endpoint: int, since: int, until: int) -> Iterator[Observation]:

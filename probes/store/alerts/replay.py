@@ -1,6 +1,7 @@
 """Replays what a store holds of the past: the alerts that would have been sent, by our rule or by a simpler one."""
 
 import os
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
@@ -9,10 +10,10 @@ from multiprocessing import get_context
 from typing import Final, NamedTuple
 
 from probes.alerts.cause import WatchedEndpoint
-from probes.alerts.detect.baseline import DAY_MS, KEPT_DAYS, WEEK_MS
+from probes.alerts.detect.baseline import DAY_MS, KEPT_DAYS, WEEK_MS, Baselines
 from probes.alerts.detect.observation import Observation
 from probes.alerts.detect.replay import ReplayedEndpoint, judgements
-from probes.alerts.detect.replayed_alert import CALIBRATED_PER_WEEK, ReplayedAlert, ReplayResult
+from probes.alerts.detect.replayed_alert import ReplayedAlert, ReplayResult
 from probes.alerts.detect.simple_rules import REOPEN_MS, RULES, RuleAlerts
 from probes.alerts.incident import Incident
 from probes.alerts.replayed import changes_of
@@ -31,13 +32,17 @@ FEW: Final = 4
 
 
 class _Replayed(NamedTuple):
-    """What came of one endpoint: its judgements, or when a simple rule's alerts began and last fired."""
+    """What came of one endpoint: its judgements, or when a simple rule's alerts began and last fired.
+
+    ``passed_per_week`` is how often in a week its past passed the last night's thresholds; None: it has none yet.
+    """
 
     endpoint: ReplayedEndpoint
     samples: int
     first: int
     last: int
     judgements: Sequence[Judgement] = ()
+    passed_per_week: float | None = None
     alerts: Sequence[tuple[int, int]] = ()
 
 
@@ -70,9 +75,13 @@ def replay(
         endpoints=len(done),
         samples=sum(one.samples for one in done),
         endpoint_weeks=sum(one.last - one.first for one in done) / WEEK_MS,
-        calibrated_per_week=CALIBRATED_PER_WEEK if rule == OURS else None,
+        calibrated_per_week=_mean([one.passed_per_week for one in done if one.passed_per_week is not None]),
         alerts=tuple(sorted(alerts, key=lambda one: (one.opened_at, one.name))),
     )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
 def _each(run: "partial[_Replayed]", found: Sequence[tuple[int, ReplayedEndpoint]]) -> Iterator[_Replayed]:
@@ -95,8 +104,12 @@ def _replayed(
     with closing(StoreReader(url)) as reader:
         samples = count.of(past_samples(reader, number, begin, until))
         if rule == OURS:
-            told = list(judgements(endpoint, samples, past_hours(reader, number, begin, until), settings))
-            return _Replayed(endpoint, count.samples, count.first, count.last, judgements=told)
+            nights: deque[Baselines] = deque(maxlen=1)
+            hours = past_hours(reader, number, begin, until)
+            told = list(judgements(endpoint, samples, hours, settings, nights.append))
+            known = [one for last in nights for one in last.values() if not one.is_learning]
+            passed = sum(one.passed_per_week for one in known) if known else None
+            return _Replayed(endpoint, count.samples, count.first, count.last, told, passed)
         watched = RuleAlerts(RULES[rule]())
         lane = lanes_of(endpoint.policy)[0]
         for one in samples:
@@ -125,12 +138,7 @@ class _Count:
 
 def _incidents(done: Iterable[_Replayed], settings: AlertSettings, since: int, until: int) -> list[ReplayedAlert]:
     """The incidents of which somebody would have been told, by the keeper that the engine has."""
-    watched = {
-        one.endpoint.endpoint: WatchedEndpoint(
-            one.endpoint.endpoint, one.endpoint.provider, one.endpoint.model, "", 60, lanes_of(one.endpoint.policy)
-        )
-        for one in done
-    }
+    watched = {one.name: one for one in map(_watched, (one.endpoint for one in done))}
     told = sorted((judgement for one in done for judgement in one.judgements), key=lambda one: one.at)
     incidents: dict[str, Incident] = {}
     sent: set[str] = set()
@@ -139,6 +147,10 @@ def _incidents(done: Iterable[_Replayed], settings: AlertSettings, since: int, u
         if change.due is not None:
             sent.add(change.incident.id)
     return [_alert(one) for one in incidents.values() if one.id in sent and one.opened_at >= since]
+
+
+def _watched(one: ReplayedEndpoint) -> WatchedEndpoint:
+    return WatchedEndpoint(one.endpoint, one.provider, one.model, "", one.interval, lanes_of(one.policy))
 
 
 def _alert(incident: Incident) -> ReplayedAlert:

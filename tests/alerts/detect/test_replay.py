@@ -11,6 +11,7 @@ from probes.stats.sketch import Sketch
 
 BEGIN = 1_790_000_000_000 // DAY_MS * DAY_MS
 STEP = 600_000
+ENDPOINT = ReplayedEndpoint("v", "a", "p", "m", "warm", STEP / 1000)
 
 
 def stream(days, times):
@@ -30,7 +31,7 @@ def hours(samples):
 def test_a_baseline_knows_only_what_was_before():
     jump = BEGIN + 4 * DAY_MS
     samples = stream(10, lambda at: 3.0 if at >= jump else 1.0)
-    found = list(judgements(ReplayedEndpoint("v", "a", "p", "m", "warm"), samples, hours(samples), DEFAULT_SETTINGS))
+    found = list(judgements(ENDPOINT, samples, hours(samples), DEFAULT_SETTINGS))
     states = [one.state.value for one in found]
     assert states[:2] == ["learning", "ok"]
     assert list(dict.fromkeys(states)) == ["learning", "ok", "slow"]
@@ -59,3 +60,13 @@ def test_the_hours_of_incidents_are_spoilt_and_a_lasting_one_is_usual_in_the_end
     spoilt.judged(judged(State.OK, 8 * HOUR_MS, 8 * HOUR_MS))
     assert spoilt.until(20 * HOUR_MS) == {5, 6, 7, 8}
     assert max(spoilt_hours(0, 1 << 50)) == NEW_USUAL_MS // HOUR_MS
+
+
+def test_a_key_that_is_not_found_is_looked_for_again_though_that_makes_no_sample():
+    at = [BEGIN + n * STEP for n in range(6)]
+    samples = [Observation(one, Outcome.OK, "warm", 200, 90.0) for one in at]
+    samples[2] = Observation(at[2], Outcome.NO_KEY)
+    del samples[3]  # it was looked for then
+    found = list(judgements(ENDPOINT, samples, (), DEFAULT_SETTINGS))
+    assert [(one.state, one.since) for one in found if one.state is State.DOWN] == [(State.DOWN, at[2])]
+    assert found[-1].state is State.LEARNING

@@ -121,7 +121,8 @@ def _summary(found: ReplayResult) -> list[str]:
     alerts = f"{count} {'alert' if count == 1 else 'alerts'}"
     lines = [f"{alerts} of {found.endpoints} endpoints and {found.samples:,} samples{often}"]
     if found.calibrated_per_week is not None:
-        lines.append(f"calibrated to at most {found.calibrated_per_week:g} an endpoint and week by chance alone")
+        rate = f"{found.calibrated_per_week:.2f} times an endpoint and week"
+        lines.append(f"slowness is calibrated to {rate}: so often its own past passed the thresholds")
     return [styled(one, "note") for one in lines]
 
 
