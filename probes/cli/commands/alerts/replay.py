@@ -121,8 +121,8 @@ def _summary(found: ReplayResult) -> list[str]:
     alerts = f"{count} {'alert' if count == 1 else 'alerts'}"
     lines = [f"{alerts} of {found.endpoints} endpoints and {found.samples:,} samples{often}"]
     if found.calibrated_per_week is not None:
-        rate = f"{found.calibrated_per_week:.2f} times an endpoint and week"
-        lines.append(f"slowness is calibrated to {rate}: so often its own past passed the thresholds")
+        passed = f"{found.calibrated_per_week:.2f} times an endpoint and week"
+        lines.append(f"slowness is calibrated to {passed}: so often its own past passed the thresholds")
     return [styled(one, "note") for one in lines]
 
 
