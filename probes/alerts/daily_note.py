@@ -22,6 +22,9 @@ SHIFT: Final = 1.15
 LEAST_VALUES: Final = 20
 """With fewer values on either side nothing is said of a median."""
 
+LEAST_DAYS: Final = 3
+"""What a day usually costs is told from so many days on: the first one was recorded in part."""
+
 LATEST: Final = time(21)
 """No note is made later in the evening, unless it is to be: then within an hour."""
 
@@ -87,8 +90,8 @@ class NotedIncident(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class DailyNote(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The note on the 24 hours from ``since`` to ``at`` (ms since the epoch); costs in USD.
 
-    ``usual_cost_usd`` is the median of the days of the 4 weeks before, None where there is none. ``models`` are changes
-    of what providers serve, ``held_back`` the titles of messages that were not sent when they were due.
+    ``usual_cost_usd`` is the median of the whole days of the 4 weeks before, None where there are too few. ``models``
+    are changes of what providers serve, ``held_back`` the titles of messages that were not sent when they were due.
     """
 
     since: int
@@ -127,12 +130,19 @@ def daily_note(
         failed=today.failed,
         untrusted=today.untrusted,
         cost_usd=round(today.cost_usd, 6),
-        usual_cost_usd=median([one.cost_usd for one in days_before if one.samples]),
+        usual_cost_usd=_usual_cost(days_before),
         shifts=tuple(shifts),
         models=tuple(dict.fromkeys(words for one in events if (words := _model_words(one)))),
         incidents=tuple(noted),
         held_back=tuple(held_back),
     )
+
+
+def _usual_cost(days: Sequence[DayTotals]) -> float | None:
+    """The median cost of the days that were recorded whole, or by half at least; None where those are too few."""
+    most = max((one.samples for one in days), default=0)
+    whole = [one.cost_usd for one in days if one.samples and 2 * one.samples >= most]
+    return median(whole) if len(whole) >= LEAST_DAYS else None
 
 
 def _shift(lane: LaneDay) -> Shift | None:

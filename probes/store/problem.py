@@ -8,6 +8,11 @@ from typing import Final
 from probes.store.status import StoreState
 from probes.text import line
 
+TOO_OLD: Final = (
+    "the store was last written by an older version of inftop: inftop record, or inftop, brings it up to date"
+)
+"""What is said where a store has no rollups yet."""
+
 _Known = tuple[StoreState, str, bool]
 """State, sentence, and whether it lasts: whether nothing but somebody's doing can end it."""
 

@@ -139,3 +139,18 @@ def test_a_days_note_is_one_message():
 def test_it_is_made_from_its_time_on_and_never_at_night(note_at, clock, due):
     now = datetime.fromisoformat(f"2026-11-22T{clock}:00+00:00")
     assert note_due(note_at, round(now.timestamp() * 1000), UTC) == due
+
+
+@pytest.mark.parametrize(
+    ("days", "usual"),
+    [
+        ([(1400, 0.3), (1400, 0.2), (1400, 0.4)], 0.3),
+        ([(1400, 0.3), (1400, 0.2), (50, 0.01), (0, 0.0)], None),
+        ([(1400, 0.3), (1400, 0.3), (720, 0.15), (50, 0.01), (60, 0.02), (40, 0.02)], 0.3),
+        ([(50, 0.01)], None),
+        ([], None),
+    ],
+)
+def test_what_a_day_usually_costs_is_told_by_whole_days(days, usual):
+    before = [DayTotals(samples, 0, 0, cost) for samples, cost in days]
+    assert daily_note(SINCE, AT, [], DayTotals(1400, 0, 0, 0.3), before).usual_cost_usd == usual

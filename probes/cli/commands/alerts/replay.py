@@ -119,7 +119,8 @@ def _summary(found: ReplayResult) -> list[str]:
     rate = _per_week(found)
     often = "" if rate is None else f": {rate:.2f} an endpoint and week"
     alerts = f"{count} {'alert' if count == 1 else 'alerts'}"
-    lines = [f"{alerts} of {found.endpoints} endpoints and {found.samples:,} samples{often}"]
+    watched = f"{found.endpoints} {'endpoint' if found.endpoints == 1 else 'endpoints'}"
+    lines = [f"{alerts} of {watched} and {found.samples:,} samples{often}"]
     if found.calibrated_per_week is not None:
         passed = f"{found.calibrated_per_week:.2f} times an endpoint and week"
         lines.append(f"slowness is calibrated to {passed}: so often its own past passed the thresholds")
