@@ -55,6 +55,15 @@ class TerminalDriver(LinuxDriver):
         super().__init__(app, **options)
         self._file = _TolerantFile(sys.__stderr__, self._gone)  # type: ignore[arg-type, assignment]
 
+    def _sigcont_application(self, *words: Any) -> None:
+        """Take the terminal again. Whoever was stopped unasked (SIGSTOP) has it still, and gives it back first.
+
+        Else Textual would take what it set itself for the terminal's state before it, and read keys in two threads.
+        """
+        if self._auto_restart and not self._must_signal_resume:
+            self.suspend_application_mode()
+        super()._sigcont_application(*words)
+
     def run_input_thread(self) -> None:
         """Read keys. A terminal that cannot be read ends the screen in order; a defect ends it with status 1."""
         try:

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.slow
 
 OUTPUT, ANSWER, NONE = "output", "answer", None
 
+TRIES = 5
 BASES = {
     # in the order of FORMS: no reasoning; raw; summary; hidden; of the last three each with a split and without
     **{name: one.speed_bases for name, one in every_facts().items()},
@@ -88,7 +89,10 @@ async def test_a_prober_knows_what_its_endpoints_answers_are_usually_like():
         ):
             known = [sample(**before)] * 10
             prober = Prober(watched, load_dialect("openai_chat"), transport_to(watched.base_url, None), before=known)
-            detail[name] = (await prober.probe(None)).sample.outcome_detail
+            for _ in range(TRIES):
+                detail[name] = (await prober.probe(None)).sample.outcome_detail
+                if "output spans" not in (detail[name] or ""):
+                    break  # else this machine stood still, and then read much at once
             prober.close()
     why = detail.pop("without hidden reasoning")
     assert "characters a token where other answers had 4.50" in (why or "")

@@ -46,6 +46,13 @@ class TerminalSession:
             time.sleep(0.02)
         self.descendants |= _descendants(self.process.pid)
 
+    def until_again(self, words: bytes) -> None:
+        """Wait until it has written these words for a second time."""
+        end = time.monotonic() + DEADLINE_S
+        while self.written.count(words) < 2:
+            assert time.monotonic() < end, self.written[-2000:].decode(errors="replace")
+            time.sleep(0.02)
+
     def kill(self, number: int) -> None:
         self.process.send_signal(number)
 

@@ -82,6 +82,18 @@ def test_a_screen_that_is_to_end_gives_the_terminal_back(how, tmp_path):
         assert b"Traceback" not in session.written
 
 
+def test_a_screen_that_was_stopped_for_a_while_gives_the_terminal_back(tmp_path):
+    with terminal_session("demo", folder=tmp_path) as session:
+        session.until(DRAWN)
+        session.kill(signal.SIGSTOP)
+        session.kill(signal.SIGCONT)
+        session.until_again(b"\x1b[?1049h")
+        session.press("q")
+        assert session.ended() == 0
+        assert session.left_on == []
+        assert session.is_as_found
+
+
 @pytest.mark.parametrize("ignoring", [(), (signal.SIGHUP,)], ids=["SIGHUP", "nohup"])
 def test_a_screen_whose_window_is_closed_ends(ignoring, tmp_path):
     with terminal_session("demo", ignoring=ignoring, folder=tmp_path) as session:
