@@ -75,6 +75,10 @@ _BY_STATE: Final = {
     State.QUOTA: _ADVICE["quota"],
 }
 
+_CLOSED: Final = (
+    "It closes connections unanswered: look at the provider's status page, and route traffic to another one."
+)
+
 _NETWORK: Final = "Look at this machine's connection: nothing says that a provider is at fault."
 
 
@@ -152,6 +156,8 @@ def advice(incident: Incident) -> str:
     bad = _bad_first(incident.members)
     if not bad:
         return ""
+    if incident.worst is State.DOWN and bad[0].outcome == Outcome.CUT:
+        return _CLOSED
     if incident.worst in (State.DOWN, State.FAILING, State.SILENT):
         found = next((_ADVICE[one.outcome] for one in bad if one.outcome in _ADVICE), None)
         if found is not None:

@@ -35,7 +35,7 @@ CERTAIN: Final = frozenset({Outcome.AUTH, Outcome.NOT_FOUND, Outcome.BAD_REQUEST
 """Outcomes that the next probe is bound to have too: down after two."""
 
 WORTHLESS: Final = frozenset({Outcome.EMPTY, Outcome.CUT, Outcome.WRONG_ANSWER, Outcome.REFUSED})
-"""Outcomes of an endpoint that answers, with answers that are worth nothing."""
+"""Outcomes of an endpoint that answers, with answers that are worth nothing; cut only where an answer had begun."""
 
 _FAILURE_STEP: Final = math.log(FAILING_RATE / USUAL_RATE)
 _WELL_STEP: Final = math.log((1 - FAILING_RATE) / (1 - USUAL_RATE))
@@ -53,7 +53,7 @@ class FailureDetector:
     """
 
     __slots__ = (
-        "_certain", "_certain_run", "_has_key", "_limited_run", "_quota_run", "_run", "_sum", "_well_run",
+        "_certain", "_certain_run", "_dead_run", "_has_key", "_limited_run", "_quota_run", "_run", "_sum", "_well_run",
         "_worthless", "detail", "failures", "is_quiet", "outcome", "probes", "samples", "since", "state",
     )  # fmt: skip
 
@@ -70,6 +70,7 @@ class FailureDetector:
         self.samples.clear()
         self._sum = 0.0
         self._run = self._certain_run = self._quota_run = self._limited_run = self._well_run = self._worthless = 0
+        self._dead_run = 0
         self._certain: Outcome | None = None
         self.is_quiet = self._has_key
 
@@ -99,7 +100,7 @@ class FailureDetector:
         return self.state is None and 0 < self._run < DOWN_RUN and not (one.outcome is Outcome.OVERLOADED and one.waits)
 
     def _well(self, one: Observation) -> bool:
-        self._run = self._certain_run = self._quota_run = self._limited_run = 0
+        self._run = self._dead_run = self._certain_run = self._quota_run = self._limited_run = 0
         if one.confirm:
             return False
         self._sum = max(0.0, self._sum + _WELL_STEP)
@@ -143,7 +144,9 @@ class FailureDetector:
 
     def _failed(self, one: Observation) -> None:
         self._note(one)
-        self._worthless += one.outcome in WORTHLESS
+        is_worthless = one.outcome in WORTHLESS and (one.answered or one.outcome is not Outcome.CUT)
+        self._worthless += is_worthless
+        self._dead_run = 0 if is_worthless else self._dead_run + 1
         self._quota_run = self._limited_run = self._well_run = 0
         self._run += 1
         self._certain_run = self._certain_run + 1 if one.outcome is self._certain else 1
@@ -153,5 +156,7 @@ class FailureDetector:
         is_down = self._run >= DOWN_RUN or (one.outcome in CERTAIN and self._certain_run >= CERTAIN_RUN)
         is_failing = self._sum >= DECISION or self.state in (State.DOWN, State.FAILING, State.SILENT)
         if is_down or is_failing:
+            answers = 2 * self._worthless > self.failures and self._dead_run < DOWN_RUN
+            is_still_down = is_down and self.state is State.DOWN  # all has failed since, in whatever way
             bad = State.DOWN if is_down else State.FAILING
-            self.state = State.SILENT if 2 * self._worthless > self.failures else bad
+            self.state = State.SILENT if answers and not is_still_down else bad

@@ -14,7 +14,7 @@ class Observation(Struct, frozen=True, gc=False):  # gc: scalars alone make no c
 
     The speeds are None where they do not count (not ok, or held back on the way). ``outcome`` is ``own_fault`` also of
     a sample whose times this machine distorted: it says nothing of the endpoint. ``confirm``: it was sent to confirm
-    a failure. ``waits``: the endpoint said when to come back.
+    a failure. ``waits``: the endpoint said when to come back. ``answered``: an answer had begun before it failed.
     """
 
     at: int
@@ -29,6 +29,7 @@ class Observation(Struct, frozen=True, gc=False):  # gc: scalars alone make no c
     sample_id: str | None = None
     waits: bool = False
     confirm: bool = False
+    answered: bool = False
 
 
 COLUMNS: Final = (
@@ -59,11 +60,13 @@ def observed(
     known = _OUTCOMES[outcome]
     if trusted is not None and not trusted:
         known = Outcome.OWN_FAULT
+    answered = False
     if known is not Outcome.OK or buffered:
+        answered = ttft_ms is not None
         ttft_ms = tokens_per_s = None
     return Observation(
         at, known, connection, ttft_ms or None, tokens_per_s or None, bool(buffered), served_model, served_fingerprint,
-        detail, sample_id, bool(retry_after_s), kind == "confirm",
+        detail, sample_id, bool(retry_after_s), kind == "confirm", answered,
     )  # fmt: skip
 
 

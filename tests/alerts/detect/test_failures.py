@@ -93,6 +93,22 @@ def test_answers_that_are_worth_nothing_are_silent():
     assert stream.now.outcome == "empty"
 
 
+def test_while_all_fails_down_stays_down_whatever_the_failures_are():
+    stream = Stream().samples(5).samples(3, "connect", lane=None)
+    stream.samples(40, "cut", answered=True).samples(40, "empty")
+    assert stream.state == "down"
+    stream.samples(1).samples(2, "empty")
+    assert stream.state == "silent"
+    stream.samples(3, "connect", lane=None)
+    assert stream.state == "down"
+    assert stream.samples(30).state == "ok"
+
+
+@pytest.mark.parametrize(("answered", "state"), [(False, "down"), (True, "silent")])
+def test_connections_that_are_closed_unanswered_are_no_answers_that_end_early(answered, state):
+    assert Stream().samples(5).samples(9, "cut", answered=answered).state == state
+
+
 @pytest.mark.parametrize("outcome", ["own_fault", "skipped"])
 def test_what_says_nothing_of_the_endpoint_reaches_no_detector(outcome):
     assert Stream().samples(5).samples(20, outcome, lane=None).states == ["ok"]
