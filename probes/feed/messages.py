@@ -98,7 +98,8 @@ class AlertStatus(Struct, frozen=True, omit_defaults=True):
 
     ``judgements`` are of the lanes that are in another state than ok, ``incidents`` the open ones and those that ended
     within `RESOLVED_MS`, the newest first. ``enabled``: that of ``[alerts]``; nothing is judged where it is False.
-    ``problem`` says why incidents are not stored now. ``objectives`` is how the endpoints that have one keep theirs.
+    ``problem`` says why incidents are not stored now, or who cannot be told.
+    ``objectives`` is how the endpoints that have one keep theirs.
     """
 
     judgements: tuple[Judgement, ...] = ()

@@ -209,7 +209,7 @@ def test_without_history_and_in_an_older_store_it_says_what_is_missing(run, tmp_
     done = run("alerts", "list")
     assert (done.exit_code, done.stdout) == (0, "")
     assert "there is no history yet" in done.stderr
-    assert listed(run) == {"incidents": [], "silences": [], "lead_times": []}
+    assert listed(run) == {"incidents": [], "silences": [], "lead_times": [], "undelivered": []}
     assert "none is kept yet" in str(run("incident", "X").exception)
     open_old(tmp_path / "history.db", "0014").close()
     assert "older version" in run("alerts", "list").stderr

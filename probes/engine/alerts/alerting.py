@@ -23,6 +23,7 @@ from probes.feed.messages import RESOLVED_MS, AlertStatus, EndpointFacts, Engine
 from probes.outcome import FAILED
 from probes.sample import Sample
 from probes.store.alerts.queueing import queued_messages
+from probes.store.alerts.undelivered import Undelivered, undelivered_words
 from probes.store.problem import StoreProblem
 
 TICK_S: Final = 5.0
@@ -138,6 +139,7 @@ class Alerting:
         self._stored_at = 0
         self._pending = Pending()
         self._problem: str | None = None
+        self._undelivered: tuple[Undelivered, ...] = ()
         self._status: AlertStatus | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._exchanging: asyncio.Task[None] | None = None
@@ -358,6 +360,8 @@ class Alerting:
         """Take in what an exchange found."""
         now = self._now()
         self._silences, self._facts = found.silences, found.facts
+        if found.undelivered != self._undelivered:
+            self._undelivered, self._status = found.undelivered, None
         if not found.is_keeper:
             self._keeper = None
             self._pending.drop_incidents()
@@ -446,7 +450,8 @@ class Alerting:
         incidents = tuple(one for one in every if one.resolved_at is None or one.resolved_at >= since)
         judged = map(self._objectives.judged, self._judges.judgements)
         judgements = tuple(one for one in judged if one.state is not State.OK)
-        return AlertStatus(judgements, incidents, self._settings.enabled, self._problem, self._objectives.statuses)
+        problem = self._problem or "; ".join(map(undelivered_words, self._undelivered)) or None
+        return AlertStatus(judgements, incidents, self._settings.enabled, problem, self._objectives.statuses)
 
 
 def _elsewhere(facts: EndpointFacts) -> WatchedEndpoint:

@@ -27,6 +27,7 @@ from probes.store.alerts.objectives import read_objectives
 from probes.store.alerts.outbox import QueuedMessage, put
 from probes.store.alerts.renew_baselines import renew_baselines
 from probes.store.alerts.silences import read_silences
+from probes.store.alerts.undelivered import Undelivered, read_undelivered
 from probes.store.daily_note import read_daily_note
 from probes.store.location import is_postgres
 from probes.store.problem import StoreProblem
@@ -35,6 +36,9 @@ from probes.store.write.journal_folder import samples_for
 
 WARM_UP: Final = 800
 """How many of an endpoint's newest samples a judge begins with: half a day at a probe a minute, the level of speed."""
+
+UNDELIVERED_MS: Final = 86_400_000
+"""Screens say for so many ms that a message was given up."""
 
 PAUSE_S: Final = 0.005
 """Seconds between the questions about two endpoints, in which the engine's loop has the interpreter to itself."""
@@ -129,7 +133,7 @@ class Found:
 
     ``incidents`` are those of the store where they are not ours, or were not before; else None. ``people`` has, by
     incident, what people did to it. ``judgements`` are those of other places, ``recording`` the places where somebody
-    records now, and ``facts`` what their recorders are configured for.
+    records now, and ``facts`` what their recorders are configured for. ``undelivered`` is what channels were not told.
     """
 
     is_keeper: bool
@@ -139,6 +143,7 @@ class Found:
     recording: frozenset[str] | None = None
     facts: tuple[EndpointFacts, ...] = ()
     silences: tuple[Silence, ...] = ()
+    undelivered: tuple[Undelivered, ...] = ()
 
 
 class StoreExchange:
@@ -219,11 +224,12 @@ class StoreExchange:
         with closing(StoreReader(self._url)) as reader:
             people = people_columns(reader, kept)
             silences = tuple(read_silences(reader, now))
+            undelivered = tuple(read_undelivered(reader, now - UNDELIVERED_MS)) if settings.channels else ()
             if not (self._shared and is_keeper):
-                return Found(is_keeper, incidents, people, silences=silences)
+                return Found(is_keeper, incidents, people, silences=silences, undelivered=undelivered)
             others = tuple(one for one in read_judgements(reader) if one.vantage != self._vantage)
             recording, facts = self._recorders(reader)
-        return Found(is_keeper, incidents, people, others, recording, facts, silences)
+        return Found(is_keeper, incidents, people, others, recording, facts, silences, undelivered)
 
     def _recorders(self, reader: StoreReader) -> tuple[frozenset[str], tuple[EndpointFacts, ...]]:
         """Where somebody records now, ourselves among them, and what recorders of other places are configured for.

@@ -1,5 +1,7 @@
 """The outbox: in which order messages go, which nobody needs any more, and what is noted of every attempt."""
 
+from contextlib import closing
+
 import pytest
 from msgspec.structs import replace
 
@@ -7,7 +9,9 @@ from probes.alerts.incident import Change
 from probes.store.alerts.delivery import Outbox, Waiting, needed
 from probes.store.alerts.incidents import AlertStore
 from probes.store.alerts.outbox import QueuedMessage
+from probes.store.alerts.undelivered import Undelivered, read_undelivered, undelivered_words
 from probes.store.problem import StoreProblem
+from probes.store.read.reader import StoreReader
 from tests.notify.messages import message
 from tests.store.stores import ask
 
@@ -212,3 +216,20 @@ def test_a_store_that_cannot_be_opened_is_a_problem_and_tried_again(tmp_path):
     path.unlink()
     assert outbox.waiting(T) == []
     outbox.close()
+
+
+def test_who_could_not_be_told_is_said_with_why(outbox, store):
+    for number, name in enumerate(("chat", "chat", "pager", "well")):
+        put(outbox, message("open", number), channel=name)
+    given_up, waits, put_off, sent = outbox.waiting(T)
+    outbox.end(given_up, "given up", T, "HTTP 403")
+    outbox.put_off(put_off, T + 5, "no answer", maybe_at=None)
+    outbox.end(sent, "sent", T)
+    made_at = waits.message.at
+    with closing(StoreReader(store)) as reader:
+        assert read_undelivered(reader, T) == [
+            Undelivered(channel="chat", waiting=1, given_up=1, since=made_at, problem="HTTP 403"),
+            Undelivered(channel="pager", waiting=1, given_up=0, since=made_at, problem="no answer"),
+        ]
+        (one,) = read_undelivered(reader, T + 1)
+    assert undelivered_words(one).endswith("pager was not told since 2026-09-21 14:13 UTC: no answer (1 waiting)")

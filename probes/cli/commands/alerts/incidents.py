@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from msgspec import to_builtins
+
 from probes import __version__
 from probes.alerts.incident import Incident, IncidentEvent
 from probes.alerts.lead_time import LeadTimes, lead_ms, lead_times, providers_of
@@ -26,6 +28,7 @@ from probes.status_pages.post import Post
 from probes.store.alerts.incidents import AlertStore, read_events, read_incident, read_incidents
 from probes.store.alerts.silences import add_silence, end_silence, read_silences
 from probes.store.alerts.status_posts import posts_of, read_posts
+from probes.store.alerts.undelivered import read_undelivered, undelivered_words
 from probes.store.location import default_url
 from probes.store.read.reader import StoreReader
 from probes.text import line
@@ -37,6 +40,7 @@ FOR_EVER: Final = 253_402_214_400_000
 """9999-12-31 in ms since the epoch: the end of a silence that is to last until somebody ends it."""
 
 _KNOWN_IN_ERROR: Final = 5
+_DAY_MS: Final = 86_400_000
 _BAD: Final = frozenset({State.DOWN, State.FAILING, State.SILENT})
 
 
@@ -62,6 +66,7 @@ def list_incidents(config: Path | None, *, since: int, open_only: bool, limit: i
     with StoreReader(url) as reader:
         found = read_incidents(reader, since, open_only=open_only, limit=limit)
         silences = read_silences(reader, now)
+        undelivered = read_undelivered(reader, min(since, now - _DAY_MS))
         missing = _missing(reader)
     leads = _lead_times(url, found, now)
     if as_json:
@@ -69,6 +74,7 @@ def list_incidents(config: Path | None, *, since: int, open_only: bool, limit: i
             "incidents": [incident_record(one) for one in found],
             "silences": [_silence_record(one) for one in silences],
             "lead_times": [one._asdict() for one in leads],
+            "undelivered": [to_builtins(one) for one in undelivered],
         }
         print(json.dumps(records, indent=2))  # noqa: T201
         return
@@ -78,6 +84,7 @@ def list_incidents(config: Path | None, *, since: int, open_only: bool, limit: i
         say(missing or ("no incident is open" if open_only else "no incident in that time"))
     notes = [f"silenced until {clock_words(one.until)}: {_scope_words(one)}" for one in silences]
     notes += [_lead_words(one) for one in leads if one.median_ms is not None]
+    notes += [undelivered_words(one) for one in undelivered]
     if notes:
         print_lines(["", *(styled(one, "note") for one in notes)])
 

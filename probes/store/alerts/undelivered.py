@@ -1,0 +1,48 @@
+"""Which channels could not be told what they were to be told: what waits for them, what was given up, and why."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from probes.alerts.words import clock_words
+from probes.store.read.reader import StoreReader
+from probes.text import line
+
+_COUNTS: Final = """
+SELECT channel, sum(CASE WHEN ended_at IS NULL THEN 1 ELSE 0 END), sum(CASE WHEN ended_at IS NULL THEN 0 ELSE 1 END),
+min(CASE WHEN problem IS NULL THEN NULL ELSE made_at END), max(CASE WHEN problem IS NULL THEN 0 ELSE id END)
+FROM outbox WHERE ended_at IS NULL OR (ended_at >= ? AND ended = 'given up')
+GROUP BY channel HAVING count(problem) > 0 ORDER BY channel
+"""
+_PROBLEM: Final = "SELECT problem FROM outbox WHERE id = ?"
+
+
+class Undelivered(Struct, frozen=True, kw_only=True):
+    """How many messages wait for a channel, the oldest that failed made at ``since`` (ms), and were given up lately."""
+
+    channel: str
+    waiting: int
+    given_up: int
+    since: int
+    problem: str
+
+
+def read_undelivered(reader: StoreReader, given_up_since: int) -> list[Undelivered]:
+    """The channels that attempts to tell failed of, with what was given up since an instant (ms). Raises StoreProblem.
+
+    What is held back, or is put off until a channel's hours, is not among them unless an attempt failed.
+    """
+    rows = reader.few(_COUNTS, (given_up_since,)) if reader.has("outbox") else []
+    found = []
+    for channel, waiting, given_up, since, row in rows:
+        problem = next((one for (one,) in reader.few(_PROBLEM, (row,))), None)
+        words = {"channel": channel, "since": since, "problem": problem or ""}
+        found.append(Undelivered(waiting=int(waiting), given_up=int(given_up), **words))
+    return found
+
+
+def undelivered_words(one: Undelivered) -> str:
+    """What a channel could not be told, in one line."""
+    counts = [f"{one.waiting} waiting"] if one.waiting else []
+    counts += [f"{one.given_up} given up"] if one.given_up else []
+    return line(f"{one.channel} was not told since {clock_words(one.since)}: {one.problem} ({', '.join(counts)})")
