@@ -14,13 +14,17 @@ from tui.widgets.one_line import LinePart, OneLine
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What the list holds: so many of ``total`` incidents, the first of them in place ``first`` from 0, to ``last``."""
+    """What the list holds: so many of ``total`` incidents, the first of them in place ``first`` from 0, to ``last``.
+
+    Not ``is_all``: there are older ones in this time, which were not read.
+    """
 
     total: int
     shown: int
     open: int
     first: int
     last: int
+    is_all: bool = True
 
 
 class IncidentsHeading(OneLine):
@@ -45,7 +49,10 @@ def _left(listed: Listed, period: Period, now: int, shown: Shown, query: str, *,
         parts.insert(1, LinePart(Content.styled(" Home: back to now ", past), 1))
     look = "bold $error" if listed.open else "$text-muted"
     parts.append(LinePart(Content.styled(f"{INCIDENT} {listed.open} open", look), 1))
-    parts.append(LinePart(Content.assemble(f"{listed.total:,} in ", (period.words, "bold")), 2))
+    of = "" if listed.is_all else "the newest "
+    parts.append(LinePart(Content.assemble(f"{of}{listed.total:,} in ", (period.words, "bold")), 2))
+    if not listed.is_all:
+        parts.append(LinePart(Content.styled("older ones: a shorter window, or an earlier one", "$warning"), 3))
     if period.live:
         parts.append(LinePart(Content(when), 4))
     if listed.shown > listed.last - listed.first:

@@ -18,7 +18,7 @@ from probes.store.problem import StoreProblem
 from tui.incidents.heading import IncidentsHeading, Listed
 from tui.incidents.keys import INCIDENTS_KEYS, IncidentsKeyState, disabled_keys
 from tui.incidents.listing import SHOWN, Entry, Shown, as_of_now, chosen, nothing_words
-from tui.incidents.read import ListQuestion, Story, StoryQuestion, read_list, read_story
+from tui.incidents.read import MOST, ListQuestion, Story, StoryQuestion, read_list, read_story
 from tui.incidents.silence import ALLOWED, silence_until
 from tui.incidents.table import IncidentTable
 from tui.incidents.time_line import incident_rows, title_row
@@ -44,11 +44,16 @@ LEAST_BELOW: Final = 6
 AROUND: Final = 0.25
 """The page of an endpoint shows an incident with so much of its length before and after it."""
 
+HOUR: Final = LENGTHS["1 h"]
+
 STORY_EVERY_MS: Final = 5_000
 """How old the time line of an open incident may get."""
 
 READING: Final = "Reading the store …"
-NO_STORE: Final = "There is no store to read yet."
+NO_STORE: Final = (
+    "The engine is starting: no store is open yet.",
+    "What goes wrong will be listed here, with its time line: endpoints that fail, or are slower than is usual of them.",
+)
 FILTER_HINT: Final = "filter by cause, endpoint, state, severity, open"
 NOTHING_MATCHES: Final = "No incident matches: Esc drops the filter, u shows all."
 
@@ -102,7 +107,10 @@ class IncidentsScreen(PeriodScreen):
         self._turn = 0
         self._entries: tuple[Entry, ...] = ()
         self._listed: tuple[Incident, ...] = ()
+        self._places: dict[str, int] = {}
+        self._open = 0
         self._merged_of: tuple[object, object] | None = None
+        self._chosen_of: tuple[object, ...] | None = None
         self._list_query = self.store_query(single(read_list), self._list_read)
         self._story = self.store_query(single(read_story), self.draw)
         self._heading = IncidentsHeading(id="heading")
@@ -156,21 +164,26 @@ class IncidentsScreen(PeriodScreen):
             self.draw()
 
     def _merge(self) -> None:
-        """The list as it is now, made anew only where the store or the engine said something new."""
+        """The list as it is now, made anew only where the store, the engine or a person said something new."""
         alerts = self._watched.alerts() if self.period.live else None
         live = alerts.incidents if alerts is not None else ()
         of = (self._list_query.found, live)
         if self._merged_of is None or any(one is not other for one, other in zip(of, self._merged_of, strict=True)):
             self._merged_of = of
             self._entries = as_of_now(self._list_query.found or (), live)
-        self._listed = chosen(self._entries, self.shown, self.filter)
+            self._open = sum(one.incident.is_open for one in self._entries)
+            self._chosen_of = None
+        if self._chosen_of != (self.shown, self.filter):
+            self._chosen_of = self.shown, self.filter
+            self._listed = chosen(self._entries, self.shown, self.filter)
+            self._places = {one.id: place for place, one in enumerate(self._listed)}
 
     # what is drawn
 
     @property
     def place(self) -> int:
         """The number of the marked incident in the list, from 0."""
-        return next((place for place, one in enumerate(self._listed) if one.id == self.marked), 0)
+        return self._places.get(self.marked or "", 0)
 
     @property
     def incident(self) -> Incident | None:
@@ -183,7 +196,7 @@ class IncidentsScreen(PeriodScreen):
             return
         now, place = self.now(), self.place
         self._merge()
-        if self.marked not in {one.id for one in self._listed}:  # it has gone from the list: its neighbour is marked
+        if self.marked not in self._places:  # it has gone from the list: its neighbour is marked
             self.marked = self._listed[min(place, len(self._listed) - 1)].id if self._listed else None
             self.is_one = self.is_one and self.marked is not None
         with self.app.batch_update():
@@ -206,9 +219,9 @@ class IncidentsScreen(PeriodScreen):
 
     def _draw_heading(self, now: int) -> None:
         first = self._list.first
-        count = sum(one.incident.is_open for one in self._entries)
         last = min(first + self._list.page, len(self._listed))
-        listed = Listed(len(self._entries), len(self._listed), count, first, last)
+        is_all = len(self._list_query.found or ()) < MOST
+        listed = Listed(len(self._entries), len(self._listed), self._open, first, last, is_all=is_all)
         alerts, is_waited_for = self._watched.alerts(), self.awaited and self.reading
         problem = (alerts.problem or "") if alerts is not None else ""
         self._heading.show(listed, self.period, now, self.shown, self.filter, reading=is_waited_for, problem=problem)
@@ -216,7 +229,7 @@ class IncidentsScreen(PeriodScreen):
     def _hint(self) -> Sequence[str]:
         """What stands in place of a list that is empty."""
         if self.url() is None:
-            return (NO_STORE,)
+            return NO_STORE
         if self._list_query.problem:
             return (f"The store cannot be read: {self._list_query.problem}",)
         if self._list_query.found is None:
@@ -314,8 +327,7 @@ class IncidentsScreen(PeriodScreen):
             end = one.resolved_at or self.now()
             around = max(round((end - one.first_failure_at) * AROUND), LENGTHS["5 m"])
             until = end + around
-            length = until - one.first_failure_at + around
-            period = Period(length, until if until < self.now() else None)
+            period = Period(_whole(until - one.first_failure_at + around), until if until < self.now() else None)
             self.post_message(EndpointRequested(name, period, self._watched.endpoints()))
 
     def _endpoint_of(self, incident: Incident | None) -> str | None:
@@ -432,3 +444,9 @@ class IncidentsScreen(PeriodScreen):
         """Write the evidence of the marked incident into a file."""
         if self.incident is not None:
             self.post_message(EvidenceRequested(self.incident))
+
+
+def _whole(length: int) -> int:
+    """A length (ms) rounded up to whole minutes, hours or days, so that it can be said shortly."""
+    unit = next((one for one in (24 * HOUR, HOUR) if length > 4 * one), LENGTHS["1 m"])
+    return -(-length // unit) * unit

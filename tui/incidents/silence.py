@@ -6,6 +6,7 @@ from typing import Final
 from probes.durations import seconds
 
 OFF: Final = "off"
+EXAMPLES: Final = "1h, 8h, 17:00, a date, or off"
 ALLOWED: Final = "write a length (1h, 8h, 3d), a time (17:00), a date (2026-11-30 09:00), or off"
 MOST_S: Final = 366 * 86_400
 

@@ -8,7 +8,9 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
+from tui.incidents.silence import EXAMPLES
 from tui.keys import verbs
+from tui.keys.keymap import Key
 
 Wanted = Literal["note", "silence"]
 
@@ -18,7 +20,7 @@ class TypedLine(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
 
-    typing_keys = (verbs.TAKE_TEXT, replace(verbs.DROP_TEXT, label="leave it"))
+    typing_keys: tuple[Key, ...]
 
     DEFAULT_CSS = """
     TypedLine.-textual-compact {
@@ -44,6 +46,8 @@ class TypedLine(Input):
     def __init__(self, wanted: Wanted, incident: str, hint: str, text: str = "") -> None:
         super().__init__(text, placeholder=hint, compact=True, select_on_focus=True)
         self._wanted, self._incident = wanted, incident
+        label = "keep the note" if wanted == "note" else f"silence: {EXAMPLES}"
+        self.typing_keys = (replace(verbs.TAKE_TEXT, label=label), replace(verbs.DROP_TEXT, label="leave it"))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Enter: hand on what was typed; nothing where nothing was."""

@@ -78,17 +78,17 @@ class Grid(ScrollView, can_focus=False):
         .grid--hint { color: $text-muted; text-style: italic; }
         .grid--figure { color: $foreground; text-style: bold; }
         .grid--usual { color: $text-muted; }
-        .grid--ttft { color: $primary 80%; }
-        .grid--speed { color: $secondary 80%; }
-        .grid--ttft-ink { color: $background; background: $primary 80%; }
-        .grid--speed-ink { color: $background; background: $secondary 80%; }
+        .grid--ttft { color: $primary; }
+        .grid--speed { color: $secondary; }
+        .grid--ttft-ink { color: $background; background: $primary; }
+        .grid--speed-ink { color: $background; background: $secondary; }
         .grid--median { color: $text-disabled; }
-        .grid--shade { background: $foreground 9%; }
-        .grid--band { color: $foreground 9%; }
-        .grid--warned { color: $warning; background: $warning 16%; }
-        .grid--alarmed { color: $error; background: $error 26%; }
-        .grid--warned-shade { color: $warning; background: $warning 28%; }
-        .grid--alarmed-shade { color: $error; background: $error 38%; }
+        .grid--shade { background: $foreground 8%; }
+        .grid--band { color: $foreground 8%; }
+        .grid--warned { color: $warning; background: $warning 12%; }
+        .grid--alarmed { color: $error; background: $error 18%; }
+        .grid--warned-shade { color: $warning; background: $warning 20%; }
+        .grid--alarmed-shade { color: $error; background: $error 25%; }
         .grid--error { color: $error; }
         .grid--limit { color: $warning; }
         .grid--quiet { color: $text-disabled; }

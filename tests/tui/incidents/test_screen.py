@@ -167,7 +167,8 @@ async def test_that_incidents_are_not_stored_now_is_said(tmp_path):
 async def test_without_a_store_it_says_so():
     async with showing(fabric.frame([])) as shown:
         await shown.press("i")
-        assert "There is no store to read yet." in shown.text
+        assert "The engine is starting: no store is open yet." in shown.text
+        assert "What goes wrong will be listed here" in shown.text
         await shown.press("a", "E", "z", "enter")
 
 

@@ -123,20 +123,25 @@ def columns(width: int, longest_name: int, lines: int = 1) -> Columns:
 
 
 def _flat(name: int, width: int) -> Iterator[Columns]:
-    """Rows of one line, the richest first."""
-    one = Columns(name, bars=_bars(width))
-    rows = [one, replace(one, ttft_p50=True)]
-    rows.append(replace(rows[-1], speed_p50=True))
-    rows.append(replace(rows[-1], state=STATE_SINCE))
+    """Rows of one line, the richest first; on a screen of 100 columns or more all have room for a state's duration."""
+    state = STATE_SINCE if width >= USUAL - 2 else STATE
+    one = Columns(name, state=state, bars=_bars(width))
+    ttft_p50 = replace(one, ttft_p50=True)
+    both = replace(ttft_p50, speed_p50=True)
     if one.bars:
-        rows.append(replace(rows[-1], gap=2))
+        rows = [replace(both, gap=2)]
         for field in ("ttft_p95", "headroom", "reset", "error_count", "error_kind", "bucket", "age", "due"):
             rows.append(replace(rows[-1], **{field: True}))
-    yield from reversed(rows)
+        yield from reversed(rows)
+    for parts in (both, ttft_p50):
+        yield parts
+        yield replace(parts, figure=6)
+    yield one
     one = replace(one, bars=0)
     yield one
     yield replace(one, figure=6)
     yield replace(one, figure=6, rate=6, hits=4)
+    yield replace(one, figure=6, rate=SHORT_RATE, hits=4)
     yield replace(one, figure=6, rate=6, hits=0)
     yield replace(one, figure=6, rate=SHORT_RATE, hits=0)
 

@@ -71,6 +71,12 @@ def test_small_graphs_are_there_wherever_they_have_room():
         assert bool(columns(width, 21).bars) == (width >= BARS_FROM)
 
 
+@pytest.mark.parametrize("name", [14, 21, 30, 36])
+def test_one_line_has_room_for_the_duration_of_a_state_on_every_screen_of_100_columns_or_more(name):
+    for width in range(98, 300):
+        assert columns(width, name).state >= len("✕ failing 12 m")
+
+
 def test_hits_and_errors_share_a_column_only_where_it_is_narrowest():
     assert columns(80, 21).hits == 0
     assert all(columns(width, 21).hits for width in range(90, 300))
