@@ -314,10 +314,16 @@ def _mark(rows: list[list[Cell]], plot: Plot, points: Mapping[str, list[Point]],
     for one in sorted(plot.series, key=lambda one: one.selected):
         for at in one.failed:
             if plot.since <= at <= plot.until:
-                rows[-1][column_of(at, plot.since, plot.until, width)] = ("×", one.color)
+                _put(rows[-1], column_of(at, plot.since, plot.until, width), "×", one.color)
         for at, value in points[one.tag]:
             if value is not None and value > axis.high:
-                rows[0][column_of(at, plot.since, plot.until, width)] = ("▲", one.color)
+                _put(rows[0], column_of(at, plot.since, plot.until, width), "▲", one.color)
+
+
+def _put(row: list[Cell], column: int, char: str, color: str) -> None:
+    """A mark in place of what is drawn in a cell, on the ground that is there."""
+    _, _, ground = (row[column][1] or "").partition("on ")
+    row[column] = char, f"{color} on {ground}" if ground else color
 
 
 def _tags(plot: Plot, points: Mapping[str, list[Point]], axis: ValueAxis, box: PlotFrame) -> list[list[Cell]]:
