@@ -52,7 +52,7 @@ STORY_EVERY_MS: Final = 5_000
 READING: Final = "Reading the store …"
 NO_STORE: Final = (
     "The engine is starting: no store is open yet.",
-    "What goes wrong will be listed here, with its time line: endpoints that fail, or are slower than is usual of them.",
+    "Endpoints that fail, or get slower than they usually are, will be listed here.",
 )
 FILTER_HINT: Final = "filter by cause, endpoint, state, severity, open"
 NOTHING_MATCHES: Final = "No incident matches: Esc drops the filter, u shows all."

@@ -4,9 +4,12 @@ from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 
+from probes.alerts.detect.baseline import Baseline
 from probes.alerts.incident import Cause, Change, Incident, IncidentEvent, Member
+from probes.alerts.objective import Burn, SloStatus
 from probes.alerts.state import Judgement, State
 from probes.feed.messages import AlertStatus
+from probes.store.alerts.baselines import keep_baselines
 from probes.store.alerts.incidents import AlertStore
 from tests.store.stores import fill, url_of
 from tests.tui import fabric
@@ -92,10 +95,29 @@ JUDGEMENTS = (
 )  # fmt: skip
 
 
+USUAL = {
+    ("local", habit.name, "warm", metric): Baseline(
+        metric=metric, made_at=NOW - HOUR, since=NOW - 28 * 24 * HOUR, n=40_000, days=28.0, worst=1.6,
+        p10=(0.8 * value,) * 168, p50=(value,) * 168, p90=(1.3 * value,) * 168,
+    )
+    for habit in HABITS[:6]
+    for metric, value in (("ttft_ms", habit.ttft), ("tokens_per_s", habit.speed))
+}  # fmt: skip
+"""What is usual of those that are well, and of the slow one."""
+
+KEPT = SloStatus(
+    vantage="local", endpoint=ROUTER, at=NOW, good="ttft < 800ms and tokens_per_s > 200", target=0.99,
+    window=30 * 86_400.0, probes=43_100, left_low=0.31, left_high=0.31,
+    burns=(Burn(rate=14.4, severity="critical", long=17.2, short=21.0, fires=True),),
+)  # fmt: skip
+"""How the slow one keeps its objective."""
+
+
 def url_with(folder, incidents, events=EVENTS):
-    """The URL of a store with some samples and these incidents; the events are of the first."""
+    """The URL of a store with some samples, what is usual, and these incidents; the events are of the first."""
     folder.mkdir(exist_ok=True)
     fill(folder / "history.db", fabric.day(hours=0.5))
+    keep_baselines(url_of(folder / "history.db"), USUAL)
     url = url_of(folder / "history.db")
     kept = [Change(incident=one) for one in incidents]
     if incidents and events:
@@ -126,7 +148,8 @@ async def opened(folder, *, incidents=(DOWN, SLOW, *PAST), live=None, size=(120,
     """The page over a store with these incidents, of which the engine tells the open ones, or ``live``."""
     url = url_with(folder, incidents)
     if live is None:
-        live = AlertStatus(judgements=JUDGEMENTS, incidents=tuple(one for one in incidents if one.is_open))
+        are_open = tuple(one for one in incidents if one.is_open)
+        live = AlertStatus(judgements=JUDGEMENTS, incidents=are_open, objectives=(KEPT,))
     frame = fabric.frame(fabric.day(hours=0.5), alerts=live)
     source = ScriptedSource([replace(fabric.hello(), store_url=url), frame])
     view = ViewOptions(Period(LENGTHS["1 h"]))

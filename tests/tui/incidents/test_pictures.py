@@ -45,3 +45,16 @@ async def test_none(tmp_path):
 
     async with opened(tmp_path, size=(80, 24), incidents=(), live=AlertStatus(judgements=JUDGEMENTS[2:])) as page:
         look(page, "none", (80, 24))
+
+
+@pytest.mark.parametrize("theme", ["inftop-dark", "inftop-light"])
+async def test_what_is_usual_and_incidents_behind_graphs_and_charts(tmp_path, theme):
+    """Of an endpoint that is slow and has an objective: its row and detail, the charts, and its own page."""
+    size, of = (120, 35), theme.removeprefix("inftop-")
+    async with opened(tmp_path, size=size, theme=theme, key="down") as page:
+        await page.press("down")
+        look(page, f"behind-rows-{of}", size)
+        await page.press("v")
+        look(page, f"behind-charts-{of}", size)
+        await page.press("v", "enter")
+        look(page, f"behind-endpoint-{of}", size)

@@ -16,7 +16,7 @@ from tests.tui.fabric import HABITS, HOUR, NOW
 from tests.tui.incidents.incidents import DOWN, JUDGEMENTS, MERCURY, MINUTE, PAST, SLOW, incident, member, opened
 from tests.tui.screen import showing
 from tui.endpoint.screen import EndpointScreen
-from tui.incidents.screen import IncidentsScreen
+from tui.incidents.screen import IncidentsScreen, _whole
 
 pytestmark = pytest.mark.slow
 
@@ -168,7 +168,7 @@ async def test_without_a_store_it_says_so():
     async with showing(fabric.frame([])) as shown:
         await shown.press("i")
         assert "The engine is starting: no store is open yet." in shown.text
-        assert "What goes wrong will be listed here" in shown.text
+        assert "Endpoints that fail, or get slower than they usually are, will be listed" in shown.text
         await shown.press("a", "E", "z", "enter")
 
 
@@ -188,3 +188,29 @@ async def test_ten_thousand_incidents_are_listed_a_page_at_a_time(tmp_path):
         assert "of 10,000" in page.text
         await page.press("slash", *"e77-2")
         assert [one.id for one in page.screen._listed] == [many[76].id]
+
+
+async def test_a_typed_line_says_what_may_be_typed(tmp_path):
+    async with opened(tmp_path, size=(80, 24)) as page:
+        await page.press("z")
+        assert "Enter silence: 1h, 8h, 17:00, a date, or off" in page.text
+        await page.press("escape", "N")
+        assert "Enter keep the note" in page.text
+
+
+async def test_older_incidents_that_are_not_listed_are_spoken_of(tmp_path, monkeypatch):
+    monkeypatch.setattr("tui.incidents.read.MOST", 3)
+    monkeypatch.setattr("tui.incidents.screen.MOST", 3)
+    async with opened(tmp_path) as page:
+        assert "the newest 3 in 30 d" in page.text
+        assert "older ones: a shorter window, or an earlier one" in page.text
+    monkeypatch.undo()
+    async with opened(tmp_path / "all") as page:
+        assert "6 in 30 d" in page.text
+        assert "newest" not in page.text
+
+
+def test_the_length_shown_around_an_incident_is_a_whole_one():
+    assert [_whole(one) for one in (61_000, 648_000, 5 * HOUR, 30 * HOUR, 100 * HOUR)] == [
+        120_000, 660_000, 5 * HOUR, 30 * HOUR, 120 * HOUR,
+    ]  # fmt: skip
