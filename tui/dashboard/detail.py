@@ -60,7 +60,7 @@ def title(
     if view.state == "limited" and view.hit_by:
         text.append(f"  limited: {line(view.hit_by)}", style="bold")
     if view.state in ("spoilt", "stale") or view.ratio is not None:
-        text.append(f"  {view.why}", style="bold")
+        text.append(f"  {_fitting(view.why, width - cell_len(f'{text.plain}    {due}'))}", style="bold")
     if (gone_at := view.monitor.unlisted_since) is not None:
         text.append(f"  not listed by {facts.provider} since {stamp(gone_at, at)}", style="bold")
     text.append(f"  {due}" if due else "", style="dim")
@@ -68,6 +68,12 @@ def title(
     if cell_len(text.plain) + cell_len(request) <= width:
         text.append(request, style="dim")
     return text
+
+
+def _fitting(why: str, room: int) -> str:
+    """A reason whole, without its last clause, or its first words alone: the longest that fits, else the shortest."""
+    shorter = (why, why.rpartition("; ")[0], why.partition(": ")[0])
+    return next((one for one in shorter if one and cell_len(one) <= room), shorter[-1])
 
 
 def _served(sample: Sample | None, asked: str | None) -> str:
@@ -300,7 +306,9 @@ def said(
     of_answer = min(2, max(room - 2, 0)) if answer else 0
     left = max(room - of_answer, 1)
     told_of = [*figures(sample), *median_ratios(view)] if sample else []
-    figures_text = _wrapped([*told_of, *_usual(view, at)], width, max(1, left // 2)) if sample else nothing
+    told_of += _usual(view, at) if sample else []
+    of_figures = max(1, left // 2)
+    figures_text = _wrapped(told_of, width, of_figures)
     left -= _rows(figures_text) + 1  # one of failures
     lanes = lanes_lines(view.figures.lanes, width) if left > len(view.figures.lanes) else []
     left -= len(lanes)
@@ -310,6 +318,8 @@ def said(
     left -= _rows(changes_text)
     failed = failures_text(failures, 1 + max(0, left if not answer else left // 2), view.attribution, at)
     left += of_answer + 1 - _rows(failed)
+    if not answer and left > 0:  # nobody else wants the rest
+        figures_text = _wrapped(told_of, width, of_figures + left)
     served = Text("\n", no_wrap=True, overflow="ellipsis").join(one for one in (limits_text, changes_text) if one)
     shown = line(answer, width * left) if left > 0 else ""
     told = Text("\n").join(Text(shown).wrap(get_console(), width)[:left]) if shown else nothing

@@ -97,7 +97,10 @@ def usual_rows(
     """A line with what is usual of the lane ``at`` the end of the period, and one of how the objective is kept."""
     known = summary.background.get(lane) if summary is not None else None
     lines = [usual_words(known.baselines, at)] if known is not None else []
-    lines += [objective_words(objective)] if objective is not None else []
+    if objective is not None:
+        words = objective_words(objective)
+        is_long = objective.firing is not None and len(_joined(words, "   ", 10_000)) > width - 2
+        lines += [[one] for one in words] if is_long else [words]
     return [((f"  {_joined(parts, '   ', width - 2)}", "label"),) for parts in lines if parts]
 
 

@@ -85,7 +85,9 @@ def _value(metric: Metric, baseline: "Baseline", at: int) -> str:
 
 
 def objective_words(status: "SloStatus") -> list[str]:
-    """How an objective is kept: ``slo 99 % of 30d ttft < 800ms: 62 % of the budget left``, and how fast it burns.
+    """How an objective is kept: ``error budget 62 % left: slo 99 % of 30d ttft < 800ms``, and how fast it burns.
+
+    What burns too fast is told first.
 
     Of the burn rates that are judged the fastest that fires is told, else the one of the shortest window.
     """
@@ -93,10 +95,11 @@ def objective_words(status: "SloStatus") -> list[str]:
     from probes.durations import lasting
 
     goal = f"slo {100 * status.target:g} % of {lasting(status.window)} {status.good}"
-    left = left_words(status).replace(" % left", " % of the error budget left")
+    kept = f"error budget {left_words(status)}: {goal}"
     judged = [one for one in status.burns if one.refused is None]
     burn = status.firing or next(iter(judged), None)
     if burn is None or burn.long is None or burn.short is None:
-        return [f"{goal}: {left}"]
+        return [kept]
     rate = f"{'burning' if burn.fires else 'burns'} {min(burn.long, burn.short):.1f}× as fast as it may"
-    return [f"{goal}: {left}", f"{rate} (told from {burn.rate:g}×)"]
+    words = f"{rate} (told from {burn.rate:g}×)"
+    return [f"error budget {words}", kept] if burn.fires else [kept, words]

@@ -15,7 +15,17 @@ from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import NOW
 from tests.tui.screen import showing
-from tui.dashboard.detail import Detail, changes, failure, failures_text, lanes_lines, limits, median_ratios, title
+from tui.dashboard.detail import (
+    Detail,
+    _fitting,
+    changes,
+    failure,
+    failures_text,
+    lanes_lines,
+    limits,
+    median_ratios,
+    title,
+)
 from tui.sample.waterfall import Waterfall
 from tui.sample.words import REOPENED, figures, note
 from tui.state.health import due
@@ -396,3 +406,11 @@ async def test_a_longer_answer_gets_its_rows():
             app.query_one(Detail).show(VIEW, GOOD, [], answer)
             await pilot.pause()
             assert shown(app, "answer").size.height == rows
+
+
+def test_why_it_is_slow_keeps_as_many_clauses_as_there_is_room_for():
+    why = "1.9× the usual of Tuesdays 15:00: TTFT 812 ms, usually 430 ms; worst in 28 days 1.6×"
+    assert _fitting(why, 90) == why
+    assert _fitting(why, 70) == "1.9× the usual of Tuesdays 15:00: TTFT 812 ms, usually 430 ms"
+    assert _fitting(why, 40) == "1.9× the usual of Tuesdays 15:00"
+    assert _fitting("no word", 3) == "no word"

@@ -5,9 +5,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from msgspec import structs
 
 from probes.alerts.detect.baseline import Baseline
-from probes.alerts.objective import SloStatus
+from probes.alerts.objective import Burn, SloStatus
 from probes.outcome import FAILED, Outcome
 from probes.stats.quantiles import quantile
 from probes.stats.rollup import LENGTH_MS
@@ -352,5 +353,12 @@ def test_the_heading_says_what_is_usual_and_how_the_objective_is_kept():
     )
     usual, objective = ("".join(text for text, _ in row) for row in usual_rows(summary, "warm", kept, 0, 120))
     assert "TTFT 430 ms (380–610)   slow from 1.6× (TTFT): passed at most once in 28 days" in usual
-    assert objective == "  slo 99 % of 30d ok: 50 % of the error budget left"
+    assert objective == "  error budget 50 % left: slo 99 % of 30d ok"
     assert usual_rows(summary, "cold", None, 0, 120) == []
+    burns = structs.replace(kept, burns=(Burn(rate=14.4, severity="critical", long=17.0, short=20.0, fires=True),))
+    [wide], narrow = usual_rows(None, "warm", burns, 0, 120), usual_rows(None, "warm", burns, 0, 80)
+    assert "burning 17.0× as fast as it may" in wide[0][0]
+    assert "slo 99 % of 30d ok" in wide[0][0]
+    assert [row[0][0].split(":")[0] for row in narrow] == [
+        "  error budget burning 17.0× as fast as it may (told from 14.4×)", "  error budget 50 % left",
+    ]  # fmt: skip

@@ -41,11 +41,13 @@ def test_an_objective_is_told_with_its_budget_and_its_fastest_burn():
         left_high=0.62, burns=(refused, calm),
     )  # fmt: skip
     assert objective_words(status) == [
-        "slo 99 % of 30d ok: 62 % of the error budget left", "burns 0.0× as fast as it may (told from 6×)",
+        "error budget 62 % left: slo 99 % of 30d ok", "burns 0.0× as fast as it may (told from 6×)",
     ]  # fmt: skip
     fires = replace(status, burns=(refused, Burn(rate=6.0, severity="critical", long=9.0, short=7.5, fires=True)))
-    assert objective_words(fires)[1] == "burning 7.5× as fast as it may (told from 6×)"
-    assert objective_words(replace(status, burns=(refused,))) == ["slo 99 % of 30d ok: 62 % of the error budget left"]
+    assert objective_words(fires) == [
+        "error budget burning 7.5× as fast as it may (told from 6×)", "error budget 62 % left: slo 99 % of 30d ok",
+    ]  # fmt: skip
+    assert objective_words(replace(status, burns=(refused,))) == ["error budget 62 % left: slo 99 % of 30d ok"]
 
 
 def incident(id_, endpoint, since, until=None, worst=State.DOWN, vantage="v"):
