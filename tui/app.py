@@ -32,7 +32,7 @@ from tui.sources.messages import Configured, LineRejected, Message, SourceLost
 from tui.sources.source import Source
 from tui.state.fleet import FleetState
 from tui.state.history import SPAN_MS
-from tui.state.past_reader import CATCH_UP_MS, PastReader
+from tui.state.past.past_reader import CATCH_UP_MS, PastReader
 from tui.state.ranking import unknown_last
 from tui.state.view_options import ScreenOptions
 from tui.terminal_app import TerminalApp

@@ -5,10 +5,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from probes.alerts.cause import WatchedEndpoint
 from probes.alerts.incident import Incident, Member
 from probes.alerts.schedule import ends_at
 from probes.alerts.settings import Maintenance
+from probes.alerts.watched import WatchedEndpoint
 
 SilenceScope = Literal["endpoint", "provider", "group", "all"]
 

@@ -30,8 +30,8 @@ from tui.compare.comparison import CompareQuestion
 from tui.compare.comparison import read as read_comparison
 from tui.compare.contender import Contender
 from tui.endpoint.read_summary import SummaryQuestion, WeekQuestion, read_summary, read_week
-from tui.state.read_rollups import read_window
-from tui.state.rollup_figures import WindowQuestion
+from tui.state.past.read_rollups import read_window
+from tui.state.past.rollup_figures import WindowQuestion
 from tui.time.period import LENGTHS
 from tui.time.store_query import advance
 

@@ -16,7 +16,7 @@ from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import RollupSums, began, oldest, sketched_slices, sketches, slices, totals
 from probes.store.vantage import is_asked_for
 from tui.compare.contender import Contender
-from tui.state.background import background_of
+from tui.state.alerts.background import background_of
 from tui.time.background import IncidentSpan
 from tui.time.time_grid import TimeGrid, drawn_length
 

@@ -9,7 +9,7 @@ from tui.state.view import Dashboard, EndpointView
 from tui.state.view_options import ViewOptions
 
 if TYPE_CHECKING:  # the first picture needs no rollups
-    from tui.state.rollup_figures import RollupWindow
+    from tui.state.past.rollup_figures import RollupWindow
 
 
 @dataclass(frozen=True, slots=True, eq=False)

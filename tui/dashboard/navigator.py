@@ -6,8 +6,8 @@ from typing import Any, Final
 from probes.stats.time_range import TimeRange
 from tui.state.endpoint_state import Recent
 from tui.state.fleet import FleetState
-from tui.state.read_rollups import SampleQuestion, read_recent, read_window
-from tui.state.rollup_figures import RollupWindow, WindowQuestion
+from tui.state.past.read_rollups import SampleQuestion, read_recent, read_window
+from tui.state.past.rollup_figures import RollupWindow, WindowQuestion
 from tui.state.view import Dashboard
 from tui.state.view_options import ViewOptions
 from tui.time.period import Period, dates

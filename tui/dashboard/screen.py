@@ -37,7 +37,7 @@ from tui.widgets.grid import Grid
 
 if TYPE_CHECKING:
     from tui.dashboard.navigator import HistoryNavigator
-    from tui.state.rollup_figures import RollupWindow
+    from tui.state.past.rollup_figures import RollupWindow
 
 TICK_S: Final = 0.25
 """Seconds between two pictures of what the engine delivers."""

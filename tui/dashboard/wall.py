@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
-from tui.state.judged import state_words
+from tui.state.alerts.judged import state_words
 from tui.state.view import Dashboard, EndpointView
 from tui.style.format import minute, number
 from tui.style.palette import LOOKS, STATES, Piece, State

@@ -31,7 +31,7 @@ from probes.store.read.rollup_queries import (
 from probes.store.vantage import is_asked_for
 from tui.endpoint.summary import GRAPHS, EndpointSummary, Retained, SummaryRows, summarize, tier_for
 from tui.endpoint.week import Measure, Week, hours_of_week, week_of_counts, week_of_sketches
-from tui.state.background import EndpointBackground, background_of
+from tui.state.alerts.background import EndpointBackground, background_of
 from tui.time.time_grid import TimeGrid, drawn_length
 
 BY_SAMPLES_MS: Final = 600_000

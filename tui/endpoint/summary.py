@@ -10,7 +10,7 @@ from probes.stats.rollup import LENGTH_MS, TIERS, Tier
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import TimeRange, finest_tier
 from probes.store.read.rollup_queries import LaneKey, RollupSums, Slice, added
-from tui.state.background import EndpointBackground
+from tui.state.alerts.background import EndpointBackground
 from tui.time.time_grid import TimeGrid
 
 LEAST_SLICES: Final = 60

@@ -4,7 +4,7 @@ from datetime import tzinfo
 
 from probes.alerts.incident import Incident, Member
 from probes.alerts.state import WORST_FIRST, Judgement, State
-from tui.state.usual import ratio_words, slowness_words
+from tui.state.alerts.usual import ratio_words, slowness_words
 from tui.style.format import span
 
 

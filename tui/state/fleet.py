@@ -27,12 +27,12 @@ from probes.feed.messages import (
 )
 from probes.sample import Sample
 from tui.sources.messages import Configured, LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
-from tui.state.background import Background
+from tui.state.alerts.background import Background
+from tui.state.alerts.judged import SHOWN, worst_by_endpoint
 from tui.state.endpoint_state import EndpointState, Recent
 from tui.state.figures import window_start
 from tui.state.health import state
 from tui.state.history import SPAN_MS, LoadedHistory
-from tui.state.judged import SHOWN, worst_by_endpoint
 from tui.state.ranking import compared
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import no_longer_listed, other_tier, tier_of
@@ -43,7 +43,7 @@ from tui.time.time_grid import TimeGrid, drawn_length
 
 if TYPE_CHECKING:  # the first picture needs no rollups
     from probes.alerts.objective import SloStatus
-    from tui.state.rollup_figures import RollupWindow
+    from tui.state.past.rollup_figures import RollupWindow
 
 UNPROBED: Final = frozenset({"paused", "no key", "budget", "stale", "waiting", "spoilt"})
 """States in which the newest sample says nothing about the present."""

@@ -7,7 +7,7 @@ from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus
 from probes.outcome import FAILED, LIMITED, NEVER_SENT, Outcome
 from probes.sample import Sample
 from probes.text import line
-from tui.state import judged
+from tui.state.alerts import judged
 from tui.state.history import OUTCOMES, History
 from tui.state.view import Figures
 from tui.style.format import until

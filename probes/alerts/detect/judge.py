@@ -3,8 +3,8 @@
 from typing import Any, Final
 
 from probes.alerts.detect.baseline import Baselines
+from probes.alerts.detect.buffering import BufferingWatch
 from probes.alerts.detect.failures import FailureDetector
-from probes.alerts.detect.held_back import BufferingWatch
 from probes.alerts.detect.observation import Observation
 from probes.alerts.detect.served import ServedWatch
 from probes.alerts.detect.speed import SpeedDetector

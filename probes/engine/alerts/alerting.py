@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from probes.alerts.cause import WatchedEndpoint
+from probes.alerts.correlate.keeper import Keeper
 from probes.alerts.daily_note import note_due
 from probes.alerts.incident import Incident
-from probes.alerts.keeper import Keeper
 from probes.alerts.settings import AlertSettings
 from probes.alerts.silence import Silence
 from probes.alerts.state import Judgement, State
+from probes.alerts.watched import WatchedEndpoint
 from probes.clock import elapsed_ns
 from probes.endpoint import Endpoint, lane_of, lanes_of
 from probes.engine.alerts.judges import LEARNING_MS, Judges

@@ -9,16 +9,16 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Final, NamedTuple
 
-from probes.alerts.cause import WatchedEndpoint
+from probes.alerts.correlate.replayed import changes_of
 from probes.alerts.detect.baseline import DAY_MS, KEPT_DAYS, WEEK_MS, Baselines
 from probes.alerts.detect.observation import Observation
 from probes.alerts.detect.replay import ReplayedEndpoint, judgements
 from probes.alerts.detect.replayed_alert import ReplayedAlert, ReplayResult
 from probes.alerts.detect.simple_rules import REOPEN_MS, RULES, RuleAlerts
 from probes.alerts.incident import Incident
-from probes.alerts.replayed import changes_of
 from probes.alerts.settings import DEFAULT_SETTINGS, AlertSettings
 from probes.alerts.state import Judgement
+from probes.alerts.watched import WatchedEndpoint
 from probes.endpoint import lanes_of
 from probes.store.alerts.past import past_hours, past_samples, recorded_endpoints
 from probes.store.read.reader import StoreReader

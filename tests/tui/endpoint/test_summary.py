@@ -33,7 +33,7 @@ from tui.endpoint.read_summary import (
 )
 from tui.endpoint.summary import Levels, Retained, SummaryRows, summarize, tier_for
 from tui.endpoint.week import week_span
-from tui.state.background import background_of
+from tui.state.alerts.background import background_of
 from tui.time.time_grid import TimeGrid
 
 HOUR, DAY = LENGTH_MS["hour"], LENGTH_MS["day"]

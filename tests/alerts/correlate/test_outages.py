@@ -5,14 +5,14 @@ from heapq import heapify, heappop, heappush
 
 import pytest
 
-from probes.alerts.cause import WatchedEndpoint
+from probes.alerts.correlate.keeper import Keeper
 from probes.alerts.detect.baseline import Baseline
 from probes.alerts.detect.judge import EndpointJudge
 from probes.alerts.detect.observation import Observation
 from probes.alerts.incident import Cause
-from probes.alerts.keeper import Keeper
 from probes.alerts.settings import AlertSettings
 from probes.alerts.state import State
+from probes.alerts.watched import WatchedEndpoint
 from probes.outcome import Outcome
 
 S = 1_000

@@ -9,9 +9,9 @@ from probes.alerts.state import Judgement
 from probes.alerts.state import State as JudgedState
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, NOW
+from tui.state.alerts.judged import SHOWN, state_words, why, worst_by_endpoint
+from tui.state.alerts.usual import hour_words
 from tui.state.fleet import FleetState
-from tui.state.judged import SHOWN, state_words, why, worst_by_endpoint
-from tui.state.usual import hour_words
 from tui.state.view_options import ViewOptions
 from tui.style.palette import LOOKS
 from tui.time.period import LENGTHS, Period

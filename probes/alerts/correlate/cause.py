@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from probes.alerts.incident import CULPRITS, Cause, Member
 from probes.alerts.state import State
+from probes.alerts.watched import WatchedEndpoint
 from probes.diagnosis.attribution import FAULTS, Attribution
-from probes.endpoint import Lane
 
 Condition = Literal["failing", "quota", "limited", "slow", "burning", "changed", "no data"]
 """A kind of trouble: what is slow and what fails are different incidents."""
@@ -38,23 +38,6 @@ SLOW_SAMPLES: Final = 15
 
 Attributions = Mapping[tuple[str, str], Attribution]
 """To whom failures are attributed now, by vantage and endpoint."""
-
-
-@dataclass(frozen=True, slots=True)
-class WatchedEndpoint:
-    """An endpoint as incidents need to know it; ``interval`` is in seconds, ``lanes`` are those it is probed on.
-
-    ``group`` is "" where it names none: then it is in that of its model's name.
-    ``stopped`` says why nothing that befalls it makes an incident now (paused, switched off), None where it does.
-    """
-
-    name: str
-    provider: str
-    model: str
-    group: str
-    interval: float
-    lanes: tuple[Lane, ...] = ("warm", "cold")
-    stopped: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

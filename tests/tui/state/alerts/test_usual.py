@@ -8,8 +8,8 @@ from probes.alerts.detect.baseline import Baseline
 from probes.alerts.incident import Cause, Incident, Member
 from probes.alerts.objective import Burn, SloStatus
 from probes.alerts.state import State
-from tui.state.background import Background, background_of
-from tui.state.usual import hour_words, objective_words, usual_words
+from tui.state.alerts.background import Background, background_of
+from tui.state.alerts.usual import hour_words, objective_words, usual_words
 from tui.time.background import IncidentSpan
 
 TUESDAY = 1_789_484_400_000  # 2026-09-15 15:00 UTC

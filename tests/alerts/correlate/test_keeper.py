@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from probes.alerts.cause import WatchedEndpoint
+from probes.alerts.correlate.keeper import GONE_MS, Keeper
 from probes.alerts.incident import Cause
-from probes.alerts.keeper import GONE_MS, Keeper
 from probes.alerts.settings import AlertSettings
 from probes.alerts.state import Judgement, State
+from probes.alerts.watched import WatchedEndpoint
 from probes.diagnosis.attribution import Attribution
 
 S = 1_000

@@ -5,18 +5,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from probes.alerts.cause import (
-    CONDITIONS,
-    Attributions,
-    Condition,
-    WatchedEndpoint,
-    cause_of,
-    fault_of,
-    widest,
-)
+from probes.alerts.correlate.cause import CONDITIONS, Attributions, Condition, cause_of, fault_of, widest
+from probes.alerts.correlate.quorum import worse
 from probes.alerts.incident import Cause, Change, Due, Happening, Incident, IncidentEvent, Member, Told
-from probes.alerts.quorum import worse
 from probes.alerts.state import SEVERITIES, SEVERITY, Judgement, Severity, State
+from probes.alerts.watched import WatchedEndpoint
 from probes.alerts.words import NAME, cause_words, lasting_words, member_words
 from probes.endpoint import Lane
 from probes.text import line

@@ -17,8 +17,8 @@ from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import Bar, LaneKey, bars, began, oldest, sketches
 from probes.store.vantage import is_asked_for
 from tui.state.endpoint_state import FAILURES_KEPT, Recent
-from tui.state.load_history import histories
-from tui.state.rollup_figures import (
+from tui.state.past.load_history import histories
+from tui.state.past.rollup_figures import (
     QUANTILED,
     EndpointRollups,
     RangeEnd,

@@ -71,7 +71,7 @@ class PastReader:
 
     async def _read(self, url: str, spans: Sequence[tuple[int, int]], names: tuple[str, ...]) -> None:
         from probes.store.problem import StoreProblem  # all of them after the first picture
-        from tui.state.load_history import read_changes, read_newest, read_points
+        from tui.state.past.load_history import read_changes, read_newest, read_points
 
         try:
             self._fleet.load(await asyncio.to_thread(read_newest, url, names))
@@ -87,7 +87,7 @@ class PastReader:
 
     async def _read_background(self, url: str, names: tuple[str, ...]) -> None:
         from probes.store.problem import StoreProblem
-        from tui.state.load_history import read_background
+        from tui.state.past.load_history import read_background
 
         try:
             past, self._baselines = await asyncio.to_thread(read_background, url, names, self._baselines)

@@ -10,11 +10,10 @@ from functools import reduce
 from itertools import chain
 from typing import Any, Final
 
-from probes.alerts.cause import (
+from probes.alerts.correlate.cause import (
     CONDITIONS,
     Condition,
     Trouble,
-    WatchedEndpoint,
     cause_of,
     covers,
     fault_of,
@@ -22,11 +21,12 @@ from probes.alerts.cause import (
     join_ms,
     shares,
 )
+from probes.alerts.correlate.quorum import agreed, worse
+from probes.alerts.correlate.record import HOUR_MS, IncidentRecord, MemberKey, severity_of
 from probes.alerts.incident import CULPRITS, Cause, Change, Incident, new_incident_id
-from probes.alerts.quorum import agreed, worse
-from probes.alerts.record import HOUR_MS, IncidentRecord, MemberKey, severity_of
 from probes.alerts.settings import AlertSettings
 from probes.alerts.state import Judgement, State
+from probes.alerts.watched import WatchedEndpoint
 from probes.alerts.words import cause_words, clock_words
 from probes.diagnosis.attribution import Attribution
 from probes.endpoint import Lane

@@ -16,8 +16,8 @@ from tests.tui.answers import answers
 from tests.tui.fabric import HABITS, HOUR, NOW, facts
 from tui.state.figures import figures
 from tui.state.history import History
-from tui.state.read_rollups import SampleQuestion, read_recent, read_window
-from tui.state.rollup_figures import MOST_ROWS, RollupWindow, WindowQuestion, rough_tier_of, tier_of
+from tui.state.past.read_rollups import SampleQuestion, read_recent, read_window
+from tui.state.past.rollup_figures import MOST_ROWS, RollupWindow, WindowQuestion, rough_tier_of, tier_of
 from tui.state.view import Figures
 
 MINUTE = 60_000
@@ -140,12 +140,12 @@ def test_too_many_samples_and_those_that_are_pruned_are_read_from_rollups(url, t
     pruned = read(url_of(path), SHORT)
     assert pruned.tier == "minute"
     assert pruned.figures[WARM.name].finished_count == remembered(WARM, SHORT).finished_count
-    monkeypatch.setattr("tui.state.rollup_figures.MOST_SAMPLES", 20)
+    monkeypatch.setattr("tui.state.past.rollup_figures.MOST_SAMPLES", 20)
     assert read(url, SHORT).tier == "minute"
 
 
 def test_a_slice_shorter_than_a_bucket_is_held_as_far_as_its_newest_probe_reaches(url, monkeypatch):
-    monkeypatch.setattr("tui.state.rollup_figures.MOST_SAMPLES", 0)
+    monkeypatch.setattr("tui.state.past.rollup_figures.MOST_SAMPLES", 0)
     question = SHORT
     rolled = read(url, question).figures[WARM.name]
     assert question.grid.length_ms == 10_000
@@ -258,7 +258,7 @@ def test_a_rough_picture_comes_first_where_the_fine_one_takes_more_than_a_blink(
 
 
 def test_the_rough_picture_counts_what_the_fine_one_counts(url, monkeypatch):
-    monkeypatch.setattr("tui.state.rollup_figures.FEW_ROWS", 100)
+    monkeypatch.setattr("tui.state.past.rollup_figures.FEW_ROWS", 100)
     rough, fine = answers(read_window(url, QUESTION))
     assert (rough.tier, fine.tier) == ("hour", "minute")
     for name in (WARM.name, BOTH.name):

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from probes.alerts.settings import AlertSettings
 from probes.alerts.state import State
 from probes.diagnosis.attribution import Attribution
-from tests.alerts.test_keeper import START, H, M, S, Story, watched
+from tests.alerts.correlate.test_keeper import START, H, M, S, Story, watched
 
 ENDPOINTS = (
     watched("a", "b", model="llama")

@@ -1,0 +1,1 @@
+"""Makes one incident of all that has one cause: judgements of all vantages in, changes and what is due out; pure."""

@@ -1,0 +1,1 @@
+"""What the screen knows of alerts: judgements, what is usual, and when incidents were."""

@@ -1,0 +1,1 @@
+"""What the screen knows of the past: samples and rollups read from the store, and their figures."""
