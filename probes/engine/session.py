@@ -228,8 +228,8 @@ async def _judging(
     def notifier(settings: AlertSettings) -> Notifier:
         return Notifier(plan.store_url, settings, is_well=lambda: alerting.is_well, contexts=TlsContexts(tls))
 
-    make_outbox = None if plan.simulated else notifier
-    alerting = Alerting(engine, store, settings, vantage=plan.vantage, make_outbox=make_outbox)
+    make_notifier = None if plan.simulated else notifier
+    alerting = Alerting(engine, store, settings, vantage=plan.vantage, make_notifier=make_notifier)
     engine.alerts, engine.configure_alerts = lambda: alerting.status, alerting.configure
     tasks = {asyncio.create_task(alerting.run(), name="alerts")}
     if not plan.simulated:

@@ -4,10 +4,8 @@ The live engine and the replay of stored samples use it alike: judgements go in,
 to store and the messages that are due.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
-from itertools import chain
 from typing import Any, Final
 
 from probes.alerts.correlate.cause import (
@@ -21,6 +19,7 @@ from probes.alerts.correlate.cause import (
     join_ms,
     shares,
 )
+from probes.alerts.correlate.missing_data import MissingData
 from probes.alerts.correlate.quorum import agreed, worse
 from probes.alerts.correlate.record import HOUR_MS, IncidentRecord, MemberKey, severity_of
 from probes.alerts.incident import CULPRITS, Cause, Change, Incident, new_incident_id
@@ -36,11 +35,6 @@ SEEN_MS: Final = 60_000
 
 GONE_MS: Final = 3_600_000
 """A vantage where nobody has recorded for so many ms is waited for no longer."""
-
-SILENCE_MS: Final = 60_000
-"""For so many ms after the first lane has no data others are waited for: if most have none, the fault is ours."""
-
-_NEVER: Final = 1 << 62
 
 
 class Keeper:
@@ -63,7 +57,7 @@ class Keeper:
         self._attributions: dict[tuple[str, str], Attribution] = {}
         self._recording: frozenset[str] | None = None
         self._gone_since: dict[str, int] = {}
-        self._silent: dict[MemberKey, int] = {}  # lanes without data, and from when on that counts
+        self._missing = MissingData()
         self._aside: dict[MemberKey, Judgement] = {}
         self._not_well: dict[MemberKey, str] = {}  # lanes that are judged to be in trouble, and their endpoints
 
@@ -134,16 +128,16 @@ class Keeper:
 
     def tick(self, now: int) -> tuple[Change, ...]:
         """What became of the incidents since the last tick: to be stored, and told where a message is due."""
-        self._note_silence(now)
+        self._note_missing_data(now)
         troubles = self._troubles()
         for record in self._open():
             self._update(record, troubles, now)
         inside = {one.endpoint for record in self._open() for one in record.unwell()}
         for trouble in sorted(troubles.values(), key=lambda one: (one.since, one.endpoint.name)):
             if trouble.endpoint.name not in inside:
-                self._place(trouble, now)
+                self._assign(trouble, now)
         for record in self._open():
-            self._fold(record, troubles, now)
+            self._merge_into_wider(record, troubles, now)
             record.widen(self._watched, self._attributions, now)
         self._end(now)
         return self._changes(now)
@@ -161,25 +155,12 @@ class Keeper:
         """The judgements of vantages where somebody records."""
         return [one for one in lanes.values() if self._recording is None or one.vantage in self._recording]
 
-    def _note_silence(self, now: int) -> None:
-        """Find the lanes without data; where most of a vantage have none we did not measure, and nobody is to blame.
-
-        They are not counted then until they have had data again: after a machine has slept they come back by and by.
-        """
-        if not any(self._judgements[name][key].state is State.NO_DATA for key, name in self._not_well.items()):
-            self._silent = {}
-            return
-        silent: dict[MemberKey, int] = {}
-        lanes, without = Counter[str](), Counter[str]()
-        for key, one in chain.from_iterable(each.items() for each in self._judgements.values()):
-            lanes[one.vantage] += 1
-            if one.state is State.NO_DATA:
-                without[one.vantage] += 1
-                counts_from = self._silent.get(key, now + SILENCE_MS)
-                silent[key] = counts_from if counts_from == _NEVER else min(counts_from, now + SILENCE_MS)
-        self._silent = {
-            key: _NEVER if 2 * without[key[0]] > lanes[key[0]] else at if at > now else 0 for key, at in silent.items()
-        }
+    def _note_missing_data(self, now: int) -> None:
+        """Find the lanes without data, where there are any."""
+        if any(self._judgements[name][key].state is State.NO_DATA for key, name in self._not_well.items()):
+            self._missing.update((one for lanes in self._judgements.values() for one in lanes.values()), now)
+        else:
+            self._missing.clear()
 
     def _troubles(self) -> dict[str, Trouble]:
         """The endpoints that as many vantages as must agree find in trouble, by name."""
@@ -192,7 +173,7 @@ class Keeper:
                 continue
             votes: dict[str, State] = {}
             for one in judged:
-                if self._is_own_silence(one):
+                if self._missing.is_ours(one):
                     continue
                 tells = one.state in CONDITIONS and (one.notify or inside)
                 votes[one.vantage] = worse(votes.get(one.vantage, State.OK), one.state if tells else State.OK)
@@ -211,11 +192,8 @@ class Keeper:
         return [
             one
             for one in self._current(self._judgements.get(name, {}))
-            if one.state in CONDITIONS and not self._is_own_silence(one)
+            if one.state in CONDITIONS and not self._missing.is_ours(one)
         ]
-
-    def _is_own_silence(self, judgement: Judgement) -> bool:
-        return self._silent.get((judgement.vantage, judgement.endpoint, judgement.lane), 0) > 0
 
     # one incident
 
@@ -246,7 +224,7 @@ class Keeper:
             record.leave(key, now, f"is not probed on {lane} connections any more", now)
         elif now - self._gone_since.get(vantage, now) >= GONE_MS:
             record.leave(key, now, f"is not probed from {vantage} any more: nobody records there", now)
-        elif judgement is None or not self._current({key: judgement}) or self._is_own_silence(judgement):
+        elif judgement is None or not self._current({key: judgement}) or self._missing.is_ours(judgement):
             return
         elif judgement.state not in CONDITIONS:
             why, unseen = "is well again", record.unseen_since
@@ -258,25 +236,25 @@ class Keeper:
 
     # many incidents
 
-    def _place(self, trouble: Trouble, now: int) -> None:
+    def _assign(self, trouble: Trouble, now: int) -> None:
         """Have an endpoint in trouble join an incident, come back in one, or open one."""
         name = trouble.endpoint.name
-        record = self._home(trouble, self._open(), now)
+        record = self._open_incident_of(trouble, self._open(), now)
         if record is not None:
             self._put(record, name, now)
             return
-        record = self._resolved_home(trouble, now)
+        record = self._resolved_incident_of(trouble, now)
         if record is not None:
             record.reopen(now, f"{name} is in trouble again")
             self._put(record, name, now)
             return
         self._open_new(trouble, now)
 
-    def _home(self, trouble: Trouble, records: Sequence[IncidentRecord], now: int) -> IncidentRecord | None:
+    def _open_incident_of(self, trouble: Trouble, records: Sequence[IncidentRecord], now: int) -> IncidentRecord | None:
         """The incident whose cause is that of the trouble too, the oldest of the widest; None where there is none."""
-        kin = [one for one in records if one.condition == trouble.condition]
-        kin.sort(key=lambda one: (CULPRITS.index(one.incident.cause.culprit), one.incident.opened_at))
-        return next((one for one in kin if self._has_cause(one, trouble, now)), None)
+        candidates = [one for one in records if one.condition == trouble.condition]
+        candidates.sort(key=lambda one: (CULPRITS.index(one.incident.cause.culprit), one.incident.opened_at))
+        return next((one for one in candidates if self._has_cause(one, trouble, now)), None)
 
     def _has_cause(self, record: IncidentRecord, trouble: Trouble, now: int) -> bool:
         """Whether an open incident has the cause of the trouble."""
@@ -307,7 +285,7 @@ class Keeper:
         found = (self._attributions.get((vantage, trouble.endpoint.name)) for vantage in trouble.vantages)
         return any(one is not None and one.scope in ("this provider", "this endpoint") for one in found)
 
-    def _resolved_home(self, trouble: Trouble, now: int) -> IncidentRecord | None:
+    def _resolved_incident_of(self, trouble: Trouble, now: int) -> IncidentRecord | None:
         """The incident that was resolved lately and comes back with this trouble, the one resolved last."""
         since = now - round(1000 * self._settings.reopen)
         lately = [
@@ -340,27 +318,27 @@ class Keeper:
         self._put(record, trouble.endpoint.name, now, opening=True)
         cause, evidence = cause_of(record.unwell(), self._watched, self._attributions)
         key = incident_key(cause, trouble.condition)
-        twin = next((one for one in self._open() if one.incident.key == key), None)
-        if twin is not None:
-            self._put(twin, trouble.endpoint.name, now)
+        same = next((one for one in self._open() if one.incident.key == key), None)
+        if same is not None:
+            self._put(same, trouble.endpoint.name, now)
             return
         record.open(cause, key, evidence, now)
         self._records[incident.id] = record
 
-    def _fold(self, record: IncidentRecord, troubles: Mapping[str, Trouble], now: int) -> None:
+    def _merge_into_wider(self, record: IncidentRecord, troubles: Mapping[str, Trouble], now: int) -> None:
         """Have the members of an incident go over to a wider, or older, one that turns out to have their cause."""
         for name in sorted({one.endpoint for one in record.unwell()}):
             trouble = troubles.get(name)
             if trouble is None:
                 continue
-            others = [one for one in self._open() if _before(one, record) and one.unwell()]
-            home = self._home(trouble, others, now)
-            if home is None:
+            others = [one for one in self._open() if _takes_members_of(one, record) and one.unwell()]
+            wider = self._open_incident_of(trouble, others, now)
+            if wider is None:
                 continue
             for key, one in list(record.members.items()):
                 if one.endpoint == name and one.until is None:
-                    record.leave(key, now, f"is part of another incident now: {cause_words(home.incident.cause)}", now)
-            self._put(home, name, now)
+                    record.leave(key, now, f"is part of another incident now: {cause_words(wider.incident.cause)}", now)
+            self._put(wider, name, now)
 
     def _end(self, now: int) -> None:
         """Resolve the incidents whose members are all well."""
@@ -391,7 +369,7 @@ class Keeper:
         return record.is_confirmed and any(map(self._current, lanes))
 
 
-def _before(one: IncidentRecord, other: IncidentRecord) -> bool:
+def _takes_members_of(one: IncidentRecord, other: IncidentRecord) -> bool:
     """Whether an incident takes in members of the other: it is wider, or as wide and older."""
     return one is not other and _order(one) < _order(other)
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, Protocol
 
 from probes.alerts.correlate.keeper import Keeper
@@ -15,11 +15,12 @@ from probes.alerts.silence import Silence
 from probes.alerts.state import Judgement, State
 from probes.alerts.watched import WatchedEndpoint
 from probes.clock import elapsed_ns
-from probes.endpoint import Endpoint, lane_of, lanes_of
+from probes.endpoint import Endpoint, lane_of
 from probes.engine.alerts.judges import LEARNING_MS, Judges
 from probes.engine.alerts.objectives import Objectives
 from probes.engine.alerts.store_exchange import Found, LaneKey, Pending, StoreExchange, problem_words
-from probes.feed.messages import RESOLVED_MS, AlertStatus, EndpointFacts, EngineStatus, MonitorStatus
+from probes.engine.alerts.watched import WatchedEngine, watched_endpoints
+from probes.feed.messages import RESOLVED_MS, AlertStatus, EndpointFacts
 from probes.outcome import FAILED
 from probes.sample import Sample
 from probes.store.alerts.queueing import queued_messages
@@ -56,38 +57,7 @@ EARLY_MOST: Final = 500
 log = logging.getLogger(__name__)
 
 
-class Monitor(Protocol):
-    """What is asked of an endpoint's monitor."""
-
-    endpoint: Endpoint
-
-    @property
-    def status(self) -> MonitorStatus:
-        """The endpoint's schedule now."""
-
-    def confirm(self, is_wanted: Callable[[], bool]) -> None:
-        """Probe again soon, to tell whether a probe that has just failed was a blip."""
-
-
-class WatchedEngine(Protocol):
-    """What is asked of the engine."""
-
-    @property
-    def monitors(self) -> Mapping[str, Monitor]:
-        """The monitors of the endpoints that are probed, by name."""
-
-    @property
-    def status(self) -> EngineStatus:
-        """The engine now."""
-
-    def on_sample(self, listener: Callable[[Sample, str], None]) -> None:
-        """Call ``listener`` with every sample from now on."""
-
-    def on_endpoints(self, listener: Callable[[Sequence[Endpoint]], None]) -> None:
-        """Call ``listener`` with all endpoints whenever they are configured anew."""
-
-
-class Outbox(Protocol):
+class Notifier(Protocol):
     """What delivers the messages that are put into the store's outbox."""
 
     def start(self) -> None:
@@ -107,7 +77,7 @@ class Alerting:
     """Judges what ``engine`` measures, from the first sample on, and keeps incidents while `run` runs.
 
     The store may be away: what is to be stored waits, and incidents go on. They are kept only while they are ours to
-    keep (`KeeperLease`), else they are shown as another recorder keeps them. What ``make_outbox`` makes sends what is
+    keep (`KeeperLease`), else they are shown as another recorder keeps them. What ``make_notifier`` makes sends what is
     due of them meanwhile; None: nobody is told. ``now`` gives milliseconds since the epoch, ``elapsed`` nanoseconds
     that the machine's sleep is part of.
     """
@@ -119,13 +89,13 @@ class Alerting:
         settings: AlertSettings,
         *,
         vantage: str,
-        make_outbox: Callable[[AlertSettings], Outbox] | None = None,
+        make_notifier: Callable[[AlertSettings], Notifier] | None = None,
         now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         elapsed: Callable[[], int] = elapsed_ns,
     ) -> None:
         self._engine, self._store, self._settings = engine, store, settings
-        self._vantage, self._make_outbox = vantage, make_outbox
-        self._outbox: Outbox | None = None
+        self._vantage, self._make_notifier = vantage, make_notifier
+        self._notifier: Notifier | None = None
         self._now, self._elapsed = now, elapsed
         self._judges = Judges(vantage, settings)
         self._objectives = Objectives(store, lambda: self._judges.endpoints, now=now, changed=self._objectives_counted)
@@ -168,8 +138,8 @@ class Alerting:
         if settings != self._settings:
             self._settings = settings
             self._reconfigure()
-            if self._outbox is not None:
-                self._outbox.configure(settings)
+            if self._notifier is not None:
+                self._notifier.configure(settings)
 
     async def run(self) -> None:
         """Read what was judged before, then look after incidents; until cancelled."""
@@ -194,7 +164,7 @@ class Alerting:
                     await asyncio.wait({self._exchanging})
                 if self._pending:
                     await self._exchange()
-        await self._stop_outbox()
+        await self._stop_notifier()
 
     def _keep_running(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Have something run beside, until it ends or `close` is called; a defect of it is logged."""
@@ -214,19 +184,7 @@ class Alerting:
         return [one.endpoint for one in self._engine.monitors.values()] if self._settings.enabled else []
 
     def _watched(self) -> dict[str, WatchedEndpoint]:
-        """All endpoints that an incident may be of, those that are only probed from other places among them."""
-        found = {one.name: _elsewhere(one) for one in self._facts}
-        for name, monitor in self._engine.monitors.items():
-            one, why = monitor.endpoint, None
-            if not self._settings.enabled:
-                why = "alerts are switched off"
-            elif not one.alerts:
-                why = "its alerts are switched off"
-            elif monitor.status.paused and name not in found:
-                why = "paused"
-            lanes = lanes_of(one.connection)
-            found[name] = WatchedEndpoint(name, one.provider, one.model, one.group or "", one.interval, lanes, why)
-        return found
+        return watched_endpoints(self._engine.monitors, self._facts, enabled=self._settings.enabled)
 
     def _reconfigure(self) -> None:
         """Judge the endpoints that are probed now, by the settings of now."""
@@ -349,8 +307,8 @@ class Alerting:
             self._tell_problem(None)
             self._exchanged = self._elapsed()
             await self._accept(found)
-            if out.messages and self._outbox is not None and found.is_keeper:
-                self._outbox.look()
+            if out.messages and self._notifier is not None and found.is_keeper:
+                self._notifier.look()
 
     def _tell_problem(self, problem: str | None) -> None:
         if problem != self._problem:
@@ -368,15 +326,15 @@ class Alerting:
             others = found.incidents or ()
             if others != self._kept_by_others:
                 self._kept_by_others, self._status = others, None
-            await self._stop_outbox()
+            await self._stop_notifier()
             return
         if self._keeper is None or found.incidents is not None:
             self._keeper = Keeper(self._settings, self._watched(), found.incidents or (), now)
             for judgement in self._judges.judgements:
                 self._keeper.judged(self._objectives.judged(judgement))
-            if self._outbox is None and self._make_outbox is not None:
-                self._outbox = self._make_outbox(self._settings)
-                self._outbox.start()
+            if self._notifier is None and self._make_notifier is not None:
+                self._notifier = self._make_notifier(self._settings)
+                self._notifier.start()
         for judgement in found.judgements:
             self._keeper.judged(judgement)
         if found.recording is not None:
@@ -384,10 +342,10 @@ class Alerting:
         self._keeper.people_did(found.people)
         self._status = None
 
-    async def _stop_outbox(self) -> None:
-        if self._outbox is not None:
-            outbox, self._outbox = self._outbox, None
-            await asyncio.to_thread(outbox.stop)
+    async def _stop_notifier(self) -> None:
+        if self._notifier is not None:
+            notifier, self._notifier = self._notifier, None
+            await asyncio.to_thread(notifier.stop)
 
     # what is usual
 
@@ -425,7 +383,7 @@ class Alerting:
             await asyncio.sleep(NOTE_LOOK_S)
             now, settings = self._now(), self._settings
             day = note_due(settings.note_at, now)
-            if day in (None, self._noted) or self._outbox is None or not any(one.notes for one in settings.channels):
+            if day in (None, self._noted) or self._notifier is None or not any(one.notes for one in settings.channels):
                 continue
             try:
                 await asyncio.to_thread(self._store.put_note, settings, now)
@@ -433,8 +391,8 @@ class Alerting:
                 log.info("the daily note waits for the store: %s", problem)
                 continue
             self._noted = day
-            if self._outbox is not None:
-                self._outbox.look()
+            if self._notifier is not None:
+                self._notifier.look()
 
     @property
     def is_well(self) -> bool:
@@ -452,13 +410,6 @@ class Alerting:
         judgements = tuple(one for one in judged if one.state is not State.OK)
         problem = self._problem or "; ".join(map(undelivered_words, self._undelivered)) or None
         return AlertStatus(judgements, incidents, self._settings.enabled, problem, self._objectives.statuses)
-
-
-def _elsewhere(facts: EndpointFacts) -> WatchedEndpoint:
-    """An endpoint that a recorder of another place probes."""
-    why = None if facts.enabled else "switched off"
-    lanes, group = lanes_of(facts.connection), facts.group or ""
-    return WatchedEndpoint(facts.name, facts.provider, facts.model, group, facts.interval, lanes, why)
 
 
 def _key(judgement: Judgement) -> LaneKey:

@@ -85,7 +85,7 @@ def test_a_day_has_one_note_for_each_channel_that_takes_notes(url):
         pytest.skip("no note is made at night")
     for begin in (0, 600):
         world = World(url, KEPT, well, settings=settings, store=Burning(url, "local"), begin_s=begin)
-        world.alerting._make_outbox = lambda _: Idle()
+        world.alerting._make_notifier = lambda _: Idle()
         run(world.loop, world.play(400))
     found = ask(url, "SELECT channel, kind, idempotency_key FROM outbox WHERE kind = 'note' ORDER BY channel")
     assert [one[:2] for one in found] == [("a", "note"), ("c", "note")]
