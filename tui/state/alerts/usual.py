@@ -101,5 +101,4 @@ def objective_words(status: "SloStatus") -> list[str]:
     if burn is None or burn.long is None or burn.short is None:
         return [kept]
     rate = f"{'burning' if burn.fires else 'burns'} {min(burn.long, burn.short):.1f}× as fast as it may"
-    words = f"{rate} (told from {burn.rate:g}×)"
-    return [f"error budget {words}", kept] if burn.fires else [kept, words]
+    return [f"error budget {rate}", kept] if burn.fires else [kept, f"{rate} (told from {burn.rate:g}×)"]

@@ -45,7 +45,7 @@ def test_an_objective_is_told_with_its_budget_and_its_fastest_burn():
     ]  # fmt: skip
     fires = replace(status, burns=(refused, Burn(rate=6.0, severity="critical", long=9.0, short=7.5, fires=True)))
     assert objective_words(fires) == [
-        "error budget burning 7.5× as fast as it may (told from 6×)", "error budget 62 % left: slo 99 % of 30d ok",
+        "error budget burning 7.5× as fast as it may", "error budget 62 % left: slo 99 % of 30d ok",
     ]  # fmt: skip
     assert objective_words(replace(status, burns=(refused,))) == ["error budget 62 % left: slo 99 % of 30d ok"]
 
