@@ -101,6 +101,8 @@ def silence(
     named = [(scope, name) for scope, name in given.items() if name is not None]
     if len(named) > 1:
         raise typer.BadParameter("silence one of --endpoint, --provider, --group and --all at a time")
+    if named and len(words) > 1 and words[0].lower() != "until":
+        raise typer.BadParameter("name an incident by its id, or one of --endpoint, --provider, --group and --all")
     with usage_errors():
         if named:
             silence_scope(ctx.obj, *named[0], words, by=by, note=note)

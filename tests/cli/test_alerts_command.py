@@ -152,6 +152,7 @@ def test_an_endpoint_a_provider_a_group_and_everything_are_silenced(run, kept):
         (("AAAAAA",), "how long"),
         (("AAAAAA", "soon"), "is no time"),
         (("--all", "until", "2020-01-01"), "is over"),
+        (["AAAAAA", "8h", "--all"], "by its id, or one of"),
     ],
 )
 def test_a_silence_that_cannot_be_is_a_mistake_in_the_command_line(run, kept, words, said):

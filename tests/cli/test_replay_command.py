@@ -108,3 +108,9 @@ def test_a_wrong_configuration_is_told_as_such(run, tmp_path):
     done = run()
     assert isinstance(done.exception, ConfigError)
     assert exit_code_of(done.exception) is ExitCode.USAGE
+
+
+def test_a_rate_by_the_week_is_not_told_of_less_than_a_day(run, tmp_path):
+    now = time.time_ns() // 1_000_000
+    fill(tmp_path / "history.db", [sample(started_at=now - count * MINUTE, connection="warm") for count in range(1, 9)])
+    assert "0 alerts of 1 endpoint and 8 samples\n" in run().output

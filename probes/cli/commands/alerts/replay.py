@@ -27,6 +27,9 @@ from probes.text import line
 _LOOK_S: Final = 0.2
 _MEMBERS: Final = 3
 
+LEAST_WEEKS: Final = 1 / 7
+"""Weeks of all endpoints together from which on it is said how many alerts that is in a week: a day."""
+
 
 def replay(
     config: Path | None, *, since: int, endpoints: Sequence[str], rule: str, margin: float | None, as_json: bool
@@ -117,7 +120,7 @@ def _members(one: ReplayedAlert) -> str:
 def _summary(found: ReplayResult) -> list[str]:
     count = len(found.alerts)
     rate = _per_week(found)
-    often = "" if rate is None else f": {rate:.2f} an endpoint and week"
+    often = "" if rate is None or found.endpoint_weeks < LEAST_WEEKS else f": {rate:.2f} an endpoint and week"
     alerts = f"{count} {'alert' if count == 1 else 'alerts'}"
     watched = f"{found.endpoints} {'endpoint' if found.endpoints == 1 else 'endpoints'}"
     lines = [f"{alerts} of {watched} and {found.samples:,} samples{often}"]
