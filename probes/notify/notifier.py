@@ -97,6 +97,7 @@ class Notifier:
         self._repeated: dict[tuple[str, str], float] = {}
         self._rests: dict[str, int] = {}
         self._failures: dict[str, Failures] = {}
+        self._unnoted: dict[int, Callable[[], None]] = {}
         self._looked = time.monotonic()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._called: asyncio.Event | None = None
@@ -200,6 +201,7 @@ class Notifier:
             self._busy.pop(name, None)
             if not task.cancelled() and task.exception() is not None:
                 log.error("a channel failed", exc_info=task.exception())
+                self._rests[name] = self._now() + round(REST_S * 1000)
             if self._called is not None:
                 self._called.set()
 
@@ -221,18 +223,28 @@ class Notifier:
             self._rests[channel.name] = self._now() + round(BURST_S * 1000)
 
     async def _attempt(self, channel: Channel, one: Waiting) -> None:
-        """One attempt to deliver, noted before it begins and when it has ended. Raises StoreProblem."""
-        begun = self._now()
-        if not await self._ask(self._outbox.claim, one, begun):
-            return
-        result = await self._sent(channel, one.message)
+        """One attempt to deliver, noted before it begins and when it has ended. Raises StoreProblem.
+
+        What it came to is noted before the message is tried again, also where that cannot be done at once.
+        """
+        note = self._unnoted.get(one.row)
+        if note is None:
+            begun = self._now()
+            if not await self._ask(self._outbox.claim, one, begun):
+                return
+            result = await self._sent(channel, one.message)
+            note = self._unnoted[one.row] = self._judged(channel, one, result, begun)
+        await self._ask(note)
+        del self._unnoted[one.row]
+
+    def _judged(self, channel: Channel, one: Waiting, result: DeliveryResult, begun: int) -> Callable[[], None]:
+        """What notes in the store what an attempt came to; a channel over which nothing went rests."""
         now, made = self._now(), one.attempts + 1
         if result.delivered:
             self._failures.pop(channel.name, None)
             if one.incident is not None:
                 self._repeated[channel.name, one.incident] = now / 1000
-            await self._ask(self._outbox.end, one, "sent", now)
-            return
+            return partial(self._outbox.end, one, "sent", now)
         problem, maybe_at = result.problem or "", begun if result.maybe else None
         before = self._failures.get(channel.name, Failures(since=begun))
         failures = self._failures[channel.name] = Failures(before.since, before.number + 1)
@@ -240,11 +252,10 @@ class Notifier:
         self._rests[channel.name] = now + round(rest_s * 1000)
         if made >= MOST_ATTEMPTS or now - max(one.message.at, failures.since) > GIVEN_UP_MS:
             log.warning("a message to %s was given up after %d attempts: %s", channel.name, made, problem)
-            await self._ask(partial(self._outbox.end, one, "given up", now, problem, maybe_at=maybe_at))
-            return
+            return partial(self._outbox.end, one, "given up", now, problem, maybe_at=maybe_at)
         wait_s = jittered(self._backoff.delay_s(made), self._rng, share=0.1, ceiling_s=30.0)
         until = now + round(max(wait_s, result.retry_after or 0.0) * 1000)
-        await self._ask(partial(self._outbox.put_off, one, until, problem, maybe_at=maybe_at))
+        return partial(self._outbox.put_off, one, until, problem, maybe_at=maybe_at)
 
     async def _sent(self, channel: Channel, message: Message) -> DeliveryResult:
         try:

@@ -19,6 +19,7 @@ from probes.notify.notifier import BACKOFF, MOST_ATTEMPTS, Notifier
 from probes.store.alerts.delivery import Outbox
 from probes.store.alerts.incidents import AlertStore
 from probes.store.alerts.outbox import QueuedMessage
+from probes.store.problem import StoreProblem
 from tests.notify.messages import channel, leaks, message, plant
 from tests.servers.raw_server import response
 from tests.servers.sinks import ACCEPTED, DOUBTS, OK, REFUSALS, sink
@@ -407,3 +408,27 @@ async def test_the_heart_stops_where_the_outbox_cannot_be_looked_at(here, monkey
     assert notifying.is_well
     monkeypatch.setattr(notifier, "STUCK_S", -1.0)
     assert not notifying.is_well
+
+
+@pytest.mark.parametrize("error", [StoreProblem("unreachable", "away"), KeyError("a defect")])
+async def test_what_was_sent_and_could_not_be_noted_is_not_sent_again(here, monkeypatch, telling, error):
+    put(here, message("open"))
+    end, errors = Outbox.end, [error] * 3
+
+    def ends(*words, **named):
+        if errors:
+            raise errors.pop()
+        end(*words, **named)
+
+    monkeypatch.setattr(Outbox, "end", ends)
+    monkeypatch.setattr(notifier, "LOOK_S", 0.0)
+    clock = Clock()
+    async with sink() as server:
+        plant(monkeypatch, server.origin)
+        notifying = telling(here, channel(), clock=clock)
+        for _ in range(4):
+            await notifying.deliver_due()
+            clock.now += 61
+    assert len(server.told) == 1
+    ((*_, ended, _),) = rows(here)
+    assert ended == "sent"
