@@ -8,6 +8,7 @@ from probes.keys.lookup import KeySources
 CONFIG = """
 [alerts]
 heartbeat = "HEART_URL"
+quiet = "22:00-07:00"
 [[endpoint]]
 name = "a"
 provider = "groq"
@@ -24,6 +25,7 @@ groups = ["os"]
 name = "pager"
 kind = "pagerduty"
 secret = "ROUTING"
+hours = "Mon-Fri 08:00-18:00 Europe/Berlin"
 [[maintenance]]
 when = "Sun 02:00-04:00"
 endpoints = ["b"]
@@ -43,11 +45,18 @@ def test_channels_their_keys_and_what_keeps_them_from_being_told(tmp_path):
         "HEART_URL": ["heartbeat"],
     }
     lines = [" ".join(one.split()) for one in channel_lines(config.alerts, FOUND)]
-    assert lines[1].startswith("ops webhook critical OPS_URL")
+    assert lines[1].startswith("ops webhook critical always OPS_URL")
     assert "OPS_SECRET" in lines[1]
     assert "missing" in lines[1]
     assert "missing" not in lines[2]
+    assert lines[2].startswith("pager pagerduty warning Mon-Fri 08:00-18:00 Europe/Berlin ROUTING")
     assert lines[3].startswith("heartbeat every 60 s HEART_URL")
+    assert lines[4:] == [
+        "",
+        "quiet 22:00-07:00, but for what is critical",
+        "maintenance Sun 02:00-04:00, endpoint b, provider grok",
+        "daily note 09:00",
+    ]
     assert channel_records(config.alerts, FOUND)[0]["keys"] == {"OPS_URL": "environment", "OPS_SECRET": "missing"}
     assert channel_notes(config, FOUND) == [
         "channel ops names the group 'os', which no endpoint has; did you mean 'oss'?",

@@ -125,6 +125,8 @@ def _facts(row: EndpointCheck) -> list[str]:
         facts.append(f"{len(endpoint.messages)} messages")
     if endpoint.reasoning != DEFAULT_REASONING:
         facts.append(f"reasoning {endpoint.reasoning}")
+    if not endpoint.alerts:
+        facts.append("alerts off")
     if endpoint.slo is not None:
         facts.append(f"slo {100 * endpoint.slo.target:g} % {endpoint.slo.good}, of {lasting(endpoint.slo.window)}")
     facts += route_facts(endpoint)

@@ -1,9 +1,9 @@
 """The channels of a configuration as ``check`` shows them: of what each is told, and whether its keys are found."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
-from probes.alerts.settings import AlertSettings
+from probes.alerts.settings import AlertSettings, Hours, Maintenance
 from probes.cli.output.table import columns, styled
 from probes.config.checks import did_you_mean
 from probes.config.key_users import channel_keys
@@ -11,15 +11,28 @@ from probes.config.load import Config
 from probes.keys.lookup import KeySources
 from probes.text import line
 
+_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
 
 def channel_lines(alerts: AlertSettings, sources: KeySources) -> list[str]:
-    """The channels as lines of a table, and the heartbeat; none where there are none."""
+    """The channels as lines of a table, the heartbeat, and when nobody is told; none where there are none."""
     rows: list[tuple[str, ...]] = [
-        (line(one.name, 60), one.kind, one.severity, _keys(channel_keys(one), sources)) for one in alerts.channels
+        (line(one.name, 60), one.kind, one.severity, _hours(one.hours), _keys(channel_keys(one), sources))
+        for one in alerts.channels
     ]
     if alerts.heartbeat is not None:
-        rows.append(("heartbeat", f"every {alerts.heartbeat_every:g} s", "", _keys((alerts.heartbeat,), sources)))
-    return columns([("CHANNEL", "KIND", "FROM", "KEYS"), *rows]) if rows else []
+        rows.append(("heartbeat", f"every {alerts.heartbeat_every:g} s", "", "", _keys((alerts.heartbeat,), sources)))
+    if not rows:
+        return []
+    held = [("quiet", f"{_hours(alerts.quiet)}, but for what is critical")] if alerts.quiet is not None else []
+    held += [("maintenance", f"{_hours(one.hours)}, {_of(one)}") for one in alerts.maintenance]
+    if alerts.note_at is not None and any(one.notes for one in alerts.channels):
+        held.append(("daily note", f"{alerts.note_at:%H:%M}"))
+    return [
+        *columns([("CHANNEL", "KIND", "FROM", "HOURS", "KEYS"), *rows]),
+        *([""] if held else []),
+        *(f"{name:<13}{said}" for name, said in held),
+    ]
 
 
 def channel_records(alerts: AlertSettings, sources: KeySources) -> list[dict[str, Any]]:
@@ -55,6 +68,24 @@ def channel_notes(config: Config, sources: KeySources) -> list[str]:
         notes += _unknown(where, "endpoint", planned.endpoints, names)
         notes += _unknown(where, "provider", planned.providers, providers)
     return notes
+
+
+def _hours(hours: Hours | None) -> str:
+    """Hours as a file has them: ``Mon,Wed 02:00-04:00 Europe/Berlin``."""
+    if hours is None:
+        return "always"
+    found = sorted(hours.days)
+    in_a_row = len(found) > 2 and found[-1] - found[0] == len(found) - 1
+    named = [_DAYS[one] for one in found]
+    days = f"{named[0]}-{named[-1]} " if in_a_row else f"{','.join(named)} " if named else ""
+    return f"{days}{hours.begin:%H:%M}-{hours.end:%H:%M}{f' {hours.zone}' if hours.zone else ''}"
+
+
+def _of(planned: Maintenance) -> str:
+    """Of what a maintenance window is."""
+    names = {"endpoint": planned.endpoints, "provider": planned.providers, "group": planned.groups}
+    said = [f"{what} {line(one, 60)}" for what, named in names.items() for one in sorted(named)]
+    return ", ".join(said) or "everything"
 
 
 def _keys(names: Iterable[str], sources: KeySources) -> str:
