@@ -1,7 +1,7 @@
 """Incidents of the past: what is judged of stored samples, folded into incidents and messages as live; pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Final
 
 from probes.alerts.correlate.cause import CONDITIONS
@@ -17,22 +17,33 @@ from probes.outcome import SET_UP, Outcome
 TICK_MS: Final = 5_000
 """How often the engine's keeper ticks."""
 
+NEVER: Final[Mapping[str, int]] = {}
+
 
 def changes_of(
-    judgements: Iterable[Judgement], watched: Mapping[str, WatchedEndpoint], settings: AlertSettings, until: int
+    judgements: Iterable[Judgement],
+    watched: Mapping[str, WatchedEndpoint],
+    settings: AlertSettings,
+    until: int,
+    ends: Mapping[str, int] = NEVER,
 ) -> Iterator[Change]:
     """What would have become of incidents until an instant; judgements come in the order of their ``at``, all in ms.
 
     The keeper ticks when something can have changed: after a judgement that tells of trouble or of its end, and when
-    a message becomes due because time has passed. Reachability checks are not stored: my network is blamed only where
-    the probes alone show it.
+    a message becomes due because time has passed. From its instant in ``ends`` on an endpoint is watched no more.
+    Reachability checks are not stored: my network is blamed only where the probes alone show it.
     """
     keeper = Keeper(settings, watched)
     wait = round(1000 * settings.group_wait)
     unwell: dict[str, dict[tuple[str, str], Judgement]] = {}  # by vantage, then by endpoint and lane
-    due: list[int] = []
+    due: list[int] = [_tick(at + 1) for at in ends.values()]
+    heapify(due)
 
     def tick(now: int) -> Iterator[Change]:
+        nonlocal watched
+        if any(ends.get(name, now) < now for name in watched):
+            watched = {name: one for name, one in watched.items() if ends.get(name, now) >= now}
+            keeper.configured(settings, watched)
         for change in keeper.tick(now):
             for at in due_instants(change.incident, wait):
                 if at > now:
@@ -52,7 +63,7 @@ def changes_of(
             heappush(due, _tick(one.at))
     while due and due[0] <= until:
         yield from tick(_next(due))
-    yield from keeper.tick(until)
+    yield from tick(until)
 
 
 def _last_probes(unwell: Iterable[Judgement], watched: Mapping[str, WatchedEndpoint], now: int) -> list[LastProbe]:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from probes.alerts.correlate.replayed import changes_of
 from probes.alerts.detect.baseline import DAY_MS, KEPT_DAYS, WEEK_MS, Baselines
+from probes.alerts.detect.judge import MINUTE_MS, MISSED
 from probes.alerts.detect.observation import Observation
 from probes.alerts.detect.replay import ReplayedEndpoint, judgements
 from probes.alerts.detect.replayed_alert import ReplayedAlert, ReplayResult
@@ -136,17 +137,27 @@ class _Count:
             yield one
 
 
-def _incidents(done: Iterable[_Replayed], settings: AlertSettings, since: int, until: int) -> list[ReplayedAlert]:
+def _incidents(done: Sequence[_Replayed], settings: AlertSettings, since: int, until: int) -> list[ReplayedAlert]:
     """The incidents of which somebody would have been told, by the keeper that the engine has."""
     watched = {one.name: one for one in map(_watched, (one.endpoint for one in done))}
     told = sorted((judgement for one in done for judgement in one.judgements), key=lambda one: one.at)
     incidents: dict[str, Incident] = {}
     sent: set[str] = set()
-    for change in changes_of(told, watched, settings, until):
+    for change in changes_of(told, watched, settings, until, _ends(done)):
         incidents[change.incident.id] = change.incident
         if change.due is not None:
             sent.add(change.incident.id)
     return [_alert(one) for one in incidents.values() if one.id in sent and one.opened_at >= since]
+
+
+def _ends(done: Sequence[_Replayed]) -> dict[str, int]:
+    """When endpoints were watched no more that have no samples any more while others have, in ms by name."""
+    ends: dict[str, int] = {}
+    for one in done:
+        name, missed = one.endpoint.endpoint, MISSED * one.endpoint.interval * 1000 + MINUTE_MS
+        ends[name] = max(ends.get(name, 0), one.last + round(missed))
+    newest = max((one.last for one in done), default=0)
+    return {name: at for name, at in ends.items() if at < newest}
 
 
 def _watched(one: ReplayedEndpoint) -> WatchedEndpoint:

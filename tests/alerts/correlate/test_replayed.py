@@ -66,6 +66,19 @@ def test_what_comes_back_and_stays_is_told_when_the_time_has_passed():
     assert [(one.due, (one.incident.told[-1].at - BEGAN) // MINUTE) for one in found][2] == ("open", 23)
 
 
+def test_what_was_taken_out_while_it_failed_is_over_and_takes_nothing_else_with_it():
+    story = [judged("a1", 0), judged("a2", 0.1), judged("a2", 30, State.OK)]
+    later = [judged("a2", 300), judged("a2", 330, State.OK)]
+    ends = {"a1": BEGAN + 40 * MINUTE}
+    found = [one for one in changes_of([*story, *later], WATCHED, AlertSettings(), END, ends) if one.due]
+    assert [(one.due, one.incident.cause.name) for one in found] == [
+        ("open", "a"),
+        ("resolve", "a"),
+        ("open", "a2"),
+        ("resolve", "a2"),
+    ]
+
+
 def test_the_settings_of_a_replay_are_those_it_is_given():
     fine = [judged("a1", 0, State.OK, vantage=one) for one in ("fra", "nyc")]
     assert told([*fine, judged("a1", 0, vantage="sin")]) == []
