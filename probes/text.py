@@ -4,13 +4,15 @@ import re
 from typing import Final
 
 _ESCAPES: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_].*?(?:\x1b\\|\x07|$)|[ -/]*[0-~])", re.DOTALL)
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_CONTROLS: Final = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 
 _USUAL: Final = bytes(range(0x20, 0x7F))
 
 
 def plain(text: str) -> str:
-    """``text`` without escape sequences, control characters (but tab and line feed) and direction overrides."""
+    """``text`` without escape sequences, control characters (but tab and line feed), direction marks and overrides."""
     return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 

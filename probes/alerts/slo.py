@@ -238,7 +238,7 @@ def left_words(status: SloStatus) -> str:
         return f"{status.probes} probes, fewer than {LEAST_PROBES}"
     low, high = (round(100 * one) for one in (status.left_low, status.left_high))
     if high < 0:
-        return f"overspent by {-high} %" if low == high else f"overspent by {-high}–{-low} %"
+        return f"overspent by {-high:,} %" if low == high else f"overspent by {-high:,}–{-low:,} %"
     return f"{high} % left" if low == high else f"{max(low, 0)}–{high} % left"
 
 

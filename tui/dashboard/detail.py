@@ -95,10 +95,17 @@ def median_ratios(view: EndpointView) -> list[str]:
     return [f"medians over the group's best: {words}"] if words else []
 
 
-def _usual(view: EndpointView, at: int | None) -> list[str]:
-    """What is usual of the endpoint at an instant, and how it keeps its objective."""
+def _with_usual(words: Sequence[str], view: EndpointView, at: int | None) -> list[str]:
+    """The words, how the endpoint keeps its objective, and what is usual of it at an instant.
+
+    That its error budget burns too fast comes before all else.
+    """
     usual = usual_words(view.baselines, at) if at is not None else []
-    return [*(objective_words(view.objective) if view.objective is not None else []), *usual]
+    if view.objective is None:
+        return [*words, *usual]
+    kept = objective_words(view.objective)
+    first = 1 if view.objective.firing is not None else 0
+    return [*kept[:first], *words, *kept[first:], *usual]
 
 
 def limits(view: EndpointView, at: int | None) -> list[str]:
@@ -306,7 +313,7 @@ def said(
     of_answer = min(2, max(room - 2, 0)) if answer else 0
     left = max(room - of_answer, 1)
     told_of = [*figures(sample), *median_ratios(view)] if sample else []
-    told_of += _usual(view, at) if sample else []
+    told_of = _with_usual(told_of, view, at) if sample else []
     of_figures = max(1, left // 2)
     figures_text = _wrapped(told_of, width, of_figures)
     left -= _rows(figures_text) + 1  # one of failures

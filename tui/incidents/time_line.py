@@ -112,7 +112,7 @@ def _members(incident: Incident, story: Story, width: int, now: int) -> list[Row
         name = f"{one.endpoint}" + (f" from {one.vantage}" if several else "")
         ended = (one.until or incident.resolved_at or now) - one.since
         figures = f"{one.worst:8}{stamp(one.since, now):>9}{span(ended):>7}{f'{one.lost} lost' if one.lost else '':>9}"
-        why = slowness(one) if one.ratio is not None else ": ".join(filter(None, (one.outcome, one.detail)))
+        why = slowness(one) if one.ratio is not None else _why(one)
         first: Row = (
             (f"{glyph} ", "label" if ink == "muted" else ink),
             (set_cell_size(line(name), names), "figure"),
@@ -123,12 +123,17 @@ def _members(incident: Incident, story: Story, width: int, now: int) -> list[Row
             drawn = [(" " * SLICES, "dim")] if course is None else _course_pieces(course)
             first = (*first, ("  ", "dim"), *drawn)
         used = sum(cell_len(text) for text, _ in first)
-        reason = line(why.replace("_", " "))
+        reason = line(why)
         if reason and used + 2 + cell_len(reason) > width:
             rows += [first, *(((f"    {text}", "dim"),) for text in wrap(reason, max(width - 4, 20))[:2])]
         else:
             rows.append((*first, (f"  {reason}", "dim")))
     return rows
+
+
+def _why(member: Member) -> str:
+    """How its last probe failed, and why."""
+    return ": ".join(one for one in ((member.outcome or "").replace("_", " "), member.detail) if one)
 
 
 def _course_pieces(course: Course) -> list[Piece]:
@@ -154,6 +159,8 @@ def _time_line(incident: Incident, events: Sequence[IncidentEvent], width: int) 
 
 
 def _first_words(incident: Incident) -> str:
+    if incident.worst is State.BURNING:
+        return "the error budget began to burn too fast"
     return "the first slow probe" if incident.worst is State.SLOW else "the first failed probe"
 
 

@@ -7,6 +7,7 @@ from msgspec import structs
 from textual.app import App
 from textual.widgets import Static
 
+from probes.alerts.objective import Burn, SloStatus
 from probes.diagnosis.attribution import Attribution
 from probes.feed.messages import EndpointFacts, MonitorStatus
 from probes.outcome import Outcome
@@ -24,6 +25,7 @@ from tui.dashboard.detail import (
     lanes_lines,
     limits,
     median_ratios,
+    said,
     title,
 )
 from tui.sample.waterfall import Waterfall
@@ -414,3 +416,16 @@ def test_why_it_is_slow_keeps_as_many_clauses_as_there_is_room_for():
     assert _fitting(why, 70) == "1.9× the usual of Tuesdays 15:00: TTFT 812 ms, usually 430 ms"
     assert _fitting(why, 40) == "1.9× the usual of Tuesdays 15:00"
     assert _fitting("no word", 3) == "no word"
+
+
+def test_an_error_budget_that_burns_too_fast_comes_before_all_figures():
+    kept = SloStatus(
+        vantage="v", endpoint="e", at=1, good="ok", target=0.99, window=2_592_000.0, probes=90, left_low=0.5,
+        left_high=0.5, burns=(Burn(rate=14.4, severity="critical", long=20.0, short=30.0, fires=True),),
+    )  # fmt: skip
+    first = said(replace(VIEW, objective=kept), GOOD, (), "", None, 57, 4)[0].plain.splitlines()
+    assert first[0] == "error budget burning 20.0× as fast as it may"
+    calm = replace(VIEW, objective=structs.replace(kept, burns=()))
+    words = said(calm, GOOD, (), "", None, 57, 12)[0].plain.splitlines()
+    assert words[0].startswith("TTFT")
+    assert "error budget 50 % left: slo 99 % of 30d ok" in words

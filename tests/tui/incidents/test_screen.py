@@ -214,3 +214,32 @@ def test_the_length_shown_around_an_incident_is_a_whole_one():
     assert [_whole(one) for one in (61_000, 648_000, 5 * HOUR, 30 * HOUR, 100 * HOUR)] == [
         120_000, 660_000, 5 * HOUR, 30 * HOUR, 120 * HOUR,
     ]  # fmt: skip
+
+
+async def test_what_is_said_of_a_burning_budget_is_left_as_it_is_written(tmp_path):
+    words = "96.4 times as fast as it may (ttft < 100ms and tokens_per_s > 200)"
+    burning = member(MERCURY, State.BURNING, NOW - MINUTE, detail=words)
+    one = incident(3, Cause("endpoint", MERCURY), State.BURNING, NOW - MINUTE, "warning", members=(burning,))
+    async with opened(tmp_path, incidents=(one,)) as page:
+        assert words in page.text
+        assert "the error budget began to burn too fast" in page.text
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (220, 60)])
+async def test_hostile_words_are_shown_as_text_and_bounded(tmp_path, size):
+    bad = (
+        "[bold red]x[/] [/none] \x1b]0;evil\x07\x1b[2J\u202egnp\u2066\u200f \u05e9\u05dc \n\ttab \x9b31m "
+        + "A" * 10_000
+    )
+    others = member("x", State.FAILING, NOW - MINUTE, lost=7, outcome="server_error", detail=bad)
+    one = incident(
+        3, Cause("provider", bad[:300]), State.DOWN, NOW - 2 * MINUTE, evidence=(bad, bad), note=bad,
+        members=(member(MERCURY, State.DOWN, NOW - 2 * MINUTE, outcome="connect", detail=bad), others),
+        acknowledged_at=NOW - MINUTE, acknowledged_by=bad,
+    )  # fmt: skip
+    async with opened(tmp_path, incidents=(one,), size=size) as page:
+        for keys in ((), ("enter",), ("escape", "N", *"[/x]", "enter"), ("C",)):
+            await page.press(*keys)
+            assert not {*page.text} & {*"\x1b\x07\x9b\t\u202e\u2066\u200f"}
+            assert "evil" not in page.text
+            assert len(page.text.splitlines()) == size[1]
