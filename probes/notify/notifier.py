@@ -23,6 +23,7 @@ from probes.notify.channels import deliver
 from probes.notify.heartbeat import Heartbeat
 from probes.notify.http_request import LONGEST_WAIT_S
 from probes.notify.result import DeliveryResult, failed
+from probes.route import Route
 from probes.store.alerts.delivery import Outbox, Waiting
 from probes.store.alerts.outbox import QueuedMessage
 from probes.store.alerts.queueing import queue_digests
@@ -104,6 +105,7 @@ class Notifier:
         self._main: asyncio.Task[None] | None = None
         self._thread: Thread | None = None
         self._heart: asyncio.Task[None] | None = None
+        self._beats: tuple[str, float, Route] | None = None
 
     def start(self) -> None:
         """Begin to deliver, in a thread of its own."""
@@ -298,13 +300,18 @@ class Notifier:
     def _begin_anew(self) -> None:
         """Try every channel at once, and have the heart beat, as the settings say by now."""
         self._rests, self._failures = {}, {}
+        settings = self._settings
+        heartbeat = (
+            None if settings.heartbeat is None else (settings.heartbeat, settings.heartbeat_every, settings.route)
+        )
+        if heartbeat == self._beats:
+            return
         if self._heart is not None:
             self._heart.cancel()
-        self._heart, settings = None, self._settings
-        if settings.heartbeat is not None:
-            heart = Heartbeat(
-                settings.heartbeat, settings.heartbeat_every, lambda: self.is_well, settings.route, self._contexts
-            )
+        self._heart, self._beats = None, heartbeat
+        if heartbeat is not None:
+            name, every_s, route = heartbeat
+            heart = Heartbeat(name, every_s, lambda: self.is_well, route, self._contexts)
             self._heart = asyncio.create_task(heart.run())
 
     @property
