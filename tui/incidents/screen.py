@@ -55,6 +55,7 @@ NO_STORE: Final = (
     "Endpoints that fail, or get slower than they usually are, will be listed here.",
 )
 FILTER_HINT: Final = "filter by cause, endpoint, state, severity, open"
+PAST_HINT: Final = "[ ] look earlier and later, t at a longer window; Home: back to now."
 NOTHING_MATCHES: Final = "No incident matches: Esc drops the filter, u shows all."
 
 
@@ -236,6 +237,8 @@ class IncidentsScreen(PeriodScreen):
             return (READING,)
         if self.filter or self.shown != "all":
             return (NOTHING_MATCHES,)
+        if not self.period.live:
+            return (f"No incident in these {self.period.words}.", PAST_HINT)
         return nothing_words(self._watched.alerts(), len(self._watched.endpoints()), self.period.words)
 
     def _draw_one(self, now: int) -> None:

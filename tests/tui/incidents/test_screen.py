@@ -243,3 +243,11 @@ async def test_hostile_words_are_shown_as_text_and_bounded(tmp_path, size):
             assert not {*page.text} & {*"\x1b\x07\x9b\t\u202e\u2066\u200f"}
             assert "evil" not in page.text
             assert len(page.text.splitlines()) == size[1]
+
+
+async def test_a_past_without_incidents_says_nothing_of_the_present(tmp_path):
+    async with opened(tmp_path) as page:
+        await page.press(*["left_square_bracket"] * 8)
+        assert "No incident in these 30 d." in page.text
+        assert "Home: back to now" in page.text
+        assert "Learning" not in page.text
