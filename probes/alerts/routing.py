@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
 from typing import Final
 
 from probes.alerts.incident import Incident
@@ -61,8 +62,13 @@ def deliveries(
     )
 
 
-def digest(channel: str, held: Sequence[Held], incidents: Mapping[str, Incident], now: int) -> Message:
-    """What was held back from a channel, an incident a line as it is now; ``incidents`` are known by id."""
+def digest(
+    channel: str, held: Sequence[Held], incidents: Mapping[str, Incident], now: int, zone: tzinfo | None = None
+) -> Message:
+    """What was held back from a channel, an incident a line as it is now; ``incidents`` are known by id.
+
+    It names instants in ``zone`` (None: this machine's).
+    """
     found: dict[str, tuple[Incident, str]] = {}
     for one in held:
         if one.message.incident is not None:
@@ -76,7 +82,7 @@ def digest(channel: str, held: Sequence[Held], incidents: Mapping[str, Incident]
         at=now,
         idempotency_key=f"digest-{channel}-{now}",
         title=line(f"While nobody was to be told: {count}, {len(still_open)} still open", TITLE),
-        body="\n".join(_digest_line(one, why, now) for one, why in found.values()),
+        body="\n".join(_digest_line(one, why, now, zone) for one, why in found.values()),
         incidents=tuple(found),
     )
 
@@ -134,8 +140,8 @@ def _held_back(
     return None
 
 
-def _digest_line(incident: Incident, why: str, now: int) -> str:
-    subject, began = subject_words(incident), clock_words(incident.first_failure_at)
+def _digest_line(incident: Incident, why: str, now: int, zone: tzinfo | None) -> str:
+    subject, began = subject_words(incident), clock_words(incident.first_failure_at, zone)
     if incident.resolved_at is None:
         lasted = lasting_words(now - incident.first_failure_at)
         return f"- {subject} is {state_words(incident.state)} since {began}, {lasted} ({why})"

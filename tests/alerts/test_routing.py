@@ -1,7 +1,7 @@
 """Who is told what and when, and what is held back."""
 
 from dataclasses import replace as changed
-from datetime import time
+from datetime import UTC, time
 
 import pytest
 from msgspec.structs import replace
@@ -170,7 +170,7 @@ def test_a_digest_tells_of_each_incident_once_as_it_is_now():
     ended = replace(INCIDENT, id="j", resolved_at=NOON, members=(member("a", NOON),))
     held = [Held(message(), "quiet hours"), Held(message("escalate"), "quiet hours")]
     held.append(Held(message(incident=replace(ended, resolved_at=None)), "silenced"))
-    found = digest("chat", held, {"j": ended, "i": INCIDENT}, NOON + H)
+    found = digest("chat", held, {"j": ended, "i": INCIDENT}, NOON + H, UTC)
     assert found.title == "While nobody was to be told: 2 incidents, 1 still open"
     assert found.body.splitlines() == [
         "- a is slow since 2026-06-01 11:00 UTC, 2 h (quiet hours)",
