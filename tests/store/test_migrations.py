@@ -5,7 +5,9 @@ import json
 import os
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from threading import Barrier
 
 import pytest
 
@@ -127,6 +129,17 @@ def test_a_new_store_and_one_that_is_up_to_date_leave_no_copy(path):
     for _ in range(2):
         open_database(path).dispose()
     assert [one.name for one in path.parent.iterdir()] == ["history.db"]
+
+
+def test_two_threads_make_stores_at_once(tmp_path):
+    together = Barrier(4)
+
+    def make(number):
+        together.wait()
+        open_database(tmp_path / f"{number}.db").dispose()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(make, range(4)))
 
 
 def test_where_a_copy_does_not_fit_the_store_is_left_as_it_was(tmp_path):

@@ -7,10 +7,15 @@ import sqlite3
 from contextlib import closing
 from glob import escape
 from pathlib import Path
+from threading import Lock
+from typing import Final
 
 from sqlalchemy import Engine
 
 from probes.store.location import make_private_file
+
+_ONE_AT_A_TIME: Final = Lock()
+"""Alembic keeps what it works on in a place that all threads share."""
 
 
 def upgrade(engine: Engine) -> None:
@@ -20,7 +25,7 @@ def upgrade(engine: Engine) -> None:
 
     config = Config()
     config.set_main_option("script_location", "probes.store:migrations")
-    with engine.begin() as connection:
+    with _ONE_AT_A_TIME, engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 

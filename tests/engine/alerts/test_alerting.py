@@ -290,3 +290,20 @@ def test_of_several_recorders_one_keeps_the_incidents_and_the_others_show_them(d
     run(third.loop, third.play(200))
     [incident] = incidents(database)
     assert {one.vantage for one in incident.members} == {"fra", "sin"}
+
+
+def test_the_heart_beats_only_while_incidents_are_looked_after_and_the_store_answers(url):
+    world = World(url, ONE, outage(0, 0))
+    assert not world.alerting.is_well, "nothing was looked at yet"
+    run(world.loop, world.play(30))
+    alerting, elapsed = world.alerting, world.alerting._elapsed()
+    assert alerting.is_well
+    alerting._elapsed = lambda: elapsed + 16 * 10**9
+    assert not alerting.is_well, "the engine's loop is stuck"
+    alerting._ticked = elapsed + 61 * 10**9
+    alerting._elapsed = lambda: elapsed + 61 * 10**9
+    assert not alerting.is_well, "the store has not answered for a minute"
+    alerting._exchanged = alerting._ticked
+    assert alerting.is_well
+    alerting._tell_problem("the disk is full")
+    assert not alerting.is_well
