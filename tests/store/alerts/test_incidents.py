@@ -19,6 +19,7 @@ from probes.store.alerts.incidents import (
     read_kept,
 )
 from probes.store.alerts.judgements import keep_judgements, read_judgements
+from probes.store.alerts.keeper_lease import KeeperLease
 from probes.store.alerts.outbox import QueuedMessage, put_digest, read_held_back
 from probes.store.alerts.silences import add_silence, end_silence, read_silences
 from probes.store.history.copying import copy
@@ -215,3 +216,16 @@ def test_what_is_old_is_pruned_with_the_days_and_what_was_sent_after_thirty(stor
         assert {id_ for (id_,) in ask(store, "SELECT incident_id FROM incident_event")} == left
         assert ask(store, "SELECT channel FROM outbox") == [("pager",), ("chat",)]  # of what is open still
     engine.dispose()
+
+
+def test_what_another_keeps_by_now_is_stored_by_nobody_else(store, reader):
+    mine, alerts = KeeperLease(store), AlertStore(store)
+    assert mine.hold()
+    assert alerts.keep([Change(incident=EARLIER)], is_ours=mine.is_ours)
+    with other(store) as connection:
+        connection.execute("UPDATE lease SET until = 1 WHERE scope = 'incidents'")
+    theirs = KeeperLease(store)
+    assert theirs.hold()
+    assert not alerts.keep([Change(incident=OPEN)], [queued()], is_ours=mine.is_ours)
+    assert alerts.keep([], is_ours=theirs.is_ours)
+    assert (read_incidents(reader), ask(store, "SELECT id FROM outbox")) == ([EARLIER], [])
