@@ -271,6 +271,7 @@ class Detail(Container):
             self._at,
             width,
             room if beside else max(room - whole, min(LEAST_WORDS, room - 1)),
+            fills=beside,
         )
         words = sum(map(_rows, texts))
         waterfall = rows_of(sample, width, room if beside else max(room - words, 1)) if sample else 0
@@ -300,12 +301,14 @@ def said(
     at: int | None,
     width: int,
     room: int,
+    *,
+    fills: bool = False,
 ) -> tuple[Text, Text, Text, Text, Text]:
     """The words on an endpoint in at most ``room`` rows of ``width`` cells.
 
     Figures, lanes, limits with what served it, failures, answer; what there is no room for is left out, or shorter:
     of the rows the figures have first claim, then one of failures, then two of the answer, which was asked for, then
-    lanes, then limits.
+    lanes, then limits. With ``fills`` the figures may have what nobody else wants; the waterfall has it otherwise.
     """
     nothing = Text()
     if view is None:
@@ -325,7 +328,7 @@ def said(
     left -= _rows(changes_text)
     failed = failures_text(failures, 1 + max(0, left if not answer else left // 2), view.attribution, at)
     left += of_answer + 1 - _rows(failed)
-    if not answer and left > 0:  # nobody else wants the rest
+    if fills and not answer and left > 0:
         figures_text = _wrapped(told_of, width, of_figures + left)
     served = Text("\n", no_wrap=True, overflow="ellipsis").join(one for one in (limits_text, changes_text) if one)
     shown = line(answer, width * left) if left > 0 else ""

@@ -426,6 +426,6 @@ def test_an_error_budget_that_burns_too_fast_comes_before_all_figures():
     first = said(replace(VIEW, objective=kept), GOOD, (), "", None, 57, 4)[0].plain.splitlines()
     assert first[0] == "error budget burning 20.0× as fast as it may"
     calm = replace(VIEW, objective=structs.replace(kept, burns=()))
-    words = said(calm, GOOD, (), "", None, 57, 12)[0].plain.splitlines()
+    words = said(calm, GOOD, (), "", None, 57, 12, fills=True)[0].plain.splitlines()
     assert words[0].startswith("TTFT")
     assert "error budget 50 % left: slo 99 % of 30d ok" in words
