@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from probes.alerts.incident import Cause, Due, Incident, Member
 from probes.alerts.message import Message
 from probes.alerts.state import State
+from probes.keys.secret import without_key_like_words
 from probes.outcome import Outcome
 from probes.text import line
 
@@ -167,6 +168,7 @@ def advice(incident: Incident) -> str:
 
 def message_of(due: Due, incident: Incident, now: int, zone: tzinfo | None = None) -> Message:
     """The message that is due of an incident; it names instants in ``zone`` (None: this machine's)."""
+    incident = replace(incident, members=tuple(map(_fit_to_be_sent, incident.members)))
     body = _resolve_body(incident, zone) if due == "resolve" else _open_body(incident, now, zone)
     return Message(
         kind=due,
@@ -175,13 +177,15 @@ def message_of(due: Due, incident: Incident, now: int, zone: tzinfo | None = Non
         idempotency_key=f"{incident.id}-{due}-{len(incident.told)}-{now}",
         title=line(_title(due, incident), TITLE),
         body="\n".join(one for one in body if one),
-        incident=replace(incident, members=tuple(map(_without_answer, incident.members))),
+        incident=incident,
     )
 
 
-def _without_answer(member: Member) -> Member:
-    """A member without what its model wrote."""
-    return replace(member, detail=None) if member.outcome == Outcome.REFUSED else member
+def _fit_to_be_sent(member: Member) -> Member:
+    """A member without what its model wrote, and without what looks like a key in a provider's words."""
+    if member.detail is None:
+        return member
+    return replace(member, detail=None if member.outcome == Outcome.REFUSED else without_key_like_words(member.detail))
 
 
 def _title(due: Due, incident: Incident) -> str:

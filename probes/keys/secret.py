@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from probes.keys.redaction import PREFIX, Redaction
+from probes.keys.redaction import PREFIX, REPLACEMENT, Redaction
 
 SERVICE: Final = "inftop"
 """The service name of inftop's entries in the keyring."""
@@ -17,6 +17,7 @@ _LETTERS_AND_DIGITS: Final = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A
 _RANDOM: Final = re.compile(r"[\w~+/=-]{20,}", re.ASCII)
 _LENGTH_LIMIT: Final = 8192
 _QUOTED: Final = re.compile(r"""(["']).*\1""")
+_WORD: Final = re.compile(r"[\w.~+/=-]{16,}")
 _ASSIGNED: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*_(?:KEY|TOKEN)=.", re.IGNORECASE)
 
 _SECRET_NAME: Final = re.compile(
@@ -122,3 +123,8 @@ def looks_like_a_key(text: str) -> bool:
     digits = sum(one.isdigit() for one in text)
     mixed = not (text.isupper() or text.islower())
     return digits >= (2 if mixed else 6)
+
+
+def without_key_like_words(text: str) -> str:
+    """``text`` with `REPLACEMENT` in place of words that look like a key, whoever's it is."""
+    return _WORD.sub(lambda word: REPLACEMENT if looks_like_a_key(word[0]) or holds_a_key(word[0]) else word[0], text)

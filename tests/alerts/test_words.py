@@ -192,3 +192,11 @@ def test_what_a_model_wrote_is_in_no_message_in_no_field_either():
     text = typed_json.encode(message).decode()
     assert "planted" not in text
     assert "HTTP 503" in text
+
+
+def test_what_looks_like_a_key_in_a_providers_words_is_not_sent():
+    said = "Incorrect API key provided: sk-proj-4f9A1bC2dE3fG4hI5jK6lM7n, see the platform's page of keys"
+    message = message_of("open", incident(member(outcome="auth", detail=said)), NOON)
+    sent = f"{message.title} {message.body} {message.incident}"
+    assert "4f9A1bC2" not in sent
+    assert "Incorrect API key provided: [key]" in sent

@@ -216,7 +216,7 @@ def due_message(incident: Incident, now: int, group_wait_ms: int) -> Due | None:
 
     That it is open once it has waited for others of its cause; that it got worse at once; that it ended, of what was
     told. One that ends and comes back again and again is told of at most `PER_HOUR` times in any hour, until it has
-    come back to stay.
+    come back to stay; that this is over is told at once, too.
     """
     if incident.severity == "info":
         return None
@@ -231,10 +231,17 @@ def due_message(incident: Incident, now: int, group_wait_ms: int) -> Due | None:
         return None
     if incident.is_open and incident.reopened_at is not None and not 0 <= now - incident.reopened_at < STAYS_MS:
         return "open"
+    if incident.resolved_at is not None and incident.resolved_at - _began(incident) >= STAYS_MS:
+        return "resolve"
     lately = sum(one.what != "escalate" and 0 <= now - one.at < HOUR_MS for one in incident.told)
     if lately >= PER_HOUR:
         return None
     return "open" if incident.is_open else "resolve"
+
+
+def _began(incident: Incident) -> int:
+    """When it began to be in trouble without a break."""
+    return incident.opened_at if incident.reopened_at is None else incident.reopened_at
 
 
 def due_instants(incident: Incident, group_wait_ms: int) -> Iterator[int]:

@@ -1,15 +1,13 @@
 """Takes keys out of texts that leave the machine: those of the environment, and words that look like one."""
 
 import os
-import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from probes.keys.redaction import REPLACEMENT, Redaction
-from probes.keys.secret import holds_a_key, looks_like_a_key
+from probes.keys.redaction import Redaction
+from probes.keys.secret import without_key_like_words
 
 _SHORTEST_KEY: Final = 8
-_WORD: Final = re.compile(r"[\w.~+/=-]{16,}")
 
 
 def hider(names: Iterable[str]) -> Callable[[str], str]:
@@ -23,10 +21,6 @@ def hider(names: Iterable[str]) -> Callable[[str], str]:
     def hide(text: str) -> str:
         for key in keys:
             text = key.hide(text)
-        return _WORD.sub(_shown, text)
+        return without_key_like_words(text)
 
     return hide
-
-
-def _shown(word: re.Match[str]) -> str:
-    return REPLACEMENT if looks_like_a_key(word[0]) or holds_a_key(word[0]) else word[0]

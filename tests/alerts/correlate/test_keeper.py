@@ -187,6 +187,20 @@ def test_what_comes_back_and_stays_is_told_again_whatever_was_told_in_this_hour(
     assert story.told == ["open", "resolve", "open", "resolve"]
 
 
+def test_the_end_of_what_came_back_and_stayed_is_told_at_once():
+    story = Story(watched("a", "b"))
+    story.judge("a", State.DOWN, 0)
+    story.tick(20 * S)
+    story.judge("a", State.OK, 5 * M)
+    story.judge("a", State.DOWN, 6 * M)
+    story.wait(6 * M, 25 * M, M)
+    story.judge("a", State.OK, 25 * M)
+    story.tick(26 * M)
+    assert [(what, at // M) for what, at, _ in story.messages] == [
+        ("open", 0), ("resolve", 5), ("open", 21), ("resolve", 25),
+    ]  # fmt: skip
+
+
 def test_slow_that_becomes_down_is_the_same_incident_and_told_once_more():
     story = Story(watched("a", "b"))
     story.judge("a", State.SLOW, 0, ratio=1.9, metric="ttft_ms", value=800.0, usual=421.0)
