@@ -57,7 +57,7 @@ class Member(Struct, frozen=True, kw_only=True, omit_defaults=True):
     samples: tuple[str, ...] = ()
 
 
-class Told(Struct, frozen=True):
+class Notification(Struct, frozen=True):
     """That a message of this kind was made at ``at`` (ms since the epoch), and how bad it was then."""
 
     what: Due
@@ -71,8 +71,8 @@ class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``state`` is the worst that a member is in now, ``worst`` the worst that one ever was in. ``first_failure_at`` is
     when the first sample began that speaks for it, ``opened_at`` when it was known. ``resolved_why`` says why it ended
     where that is not just that its last members recovered. ``evidence`` says in words why this is the cause. ``key``
-    is equal for incidents of one cause and kind of trouble, for services that deduplicate. ``told`` are the last
-    messages made of it, the newest last. It came back ``reopened`` times, last at ``reopened_at``.
+    is equal for incidents of one cause and kind of trouble, for services that deduplicate. ``notifications`` are the
+    last messages made of it, the newest last. It came back ``reopened`` times, last at ``reopened_at``.
     ``acknowledged_at`` and ``silenced_until`` are a person's doing.
     """
 
@@ -91,7 +91,7 @@ class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reopened_at: int | None = None
     members: tuple[Member, ...] = ()
     evidence: tuple[str, ...] = ()
-    told: tuple[Told, ...] = ()
+    notifications: tuple[Notification, ...] = ()
     acknowledged_at: int | None = None
     acknowledged_by: str | None = None
     silenced_until: int | None = None

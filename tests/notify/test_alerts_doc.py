@@ -8,7 +8,7 @@ from pathlib import Path
 from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 
-from probes.alerts.incident import Told
+from probes.alerts.incident import Notification
 from probes.cli.json_page import schemas
 from probes.keys.secret import Secret
 from probes.notify.message_json import message_json
@@ -25,7 +25,7 @@ def block(language):
 
 def test_the_json_of_the_webhook_is_that_of_a_message_and_its_incident_is_that_of_the_command():
     shown = json.loads(block("json"))
-    told = replace(INCIDENT, told=(Told("open", 5, "critical"),))
+    told = replace(INCIDENT, notifications=(Notification("open", 5, "critical"),))
     sent = json.loads(message_json(message(incident=told)))
     assert fields(sent) == fields(shown)
     schema = schemas()["alerts show"]

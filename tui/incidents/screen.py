@@ -82,7 +82,7 @@ class IncidentsScreen(PeriodScreen):
         layout: vertical;
         background: $background;
         #heading, #keys { background: $panel; }
-        #list { height: 1fr; }
+        #list { height: 1fr; overflow: hidden; }
         #title { padding: 0 1; background: $panel; }
         #sheet { padding: 0 1; scrollbar-gutter: stable; scrollbar-size-vertical: 1; }
         #one { height: auto; }

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from probes.alerts.correlate.cause import CONDITIONS, Attributions, Condition, cause_of, fault_of, widest
 from probes.alerts.correlate.quorum import worse
-from probes.alerts.incident import Cause, Change, Due, Happening, Incident, IncidentEvent, Member, Told
+from probes.alerts.incident import Cause, Change, Due, Happening, Incident, IncidentEvent, Member, Notification
 from probes.alerts.state import SEVERITIES, SEVERITY, Judgement, Severity, State
 from probes.alerts.watched import WatchedEndpoint
 from probes.alerts.words import NAME, cause_words, lasting_words, member_words
@@ -27,7 +27,7 @@ OFF_MS: Final = 120_000
 STAYS_MS: Final = 900_000
 """What came back and was in trouble for so long without a break is told, whatever was told in this hour."""
 
-KEPT_TOLD: Final = 6
+KEPT_NOTIFICATIONS: Final = 6
 KEPT_SAMPLES: Final = 20
 
 
@@ -202,8 +202,8 @@ class IncidentRecord:
         incident = replace(self.incident, members=members, state=state, worst=worst, severity=severity)
         due = due_message(incident, now, group_wait_ms)
         if due is not None:
-            told = (*incident.told, Told(due, now, severity))[-KEPT_TOLD:]
-            incident = replace(incident, told=told)
+            notifications = (*incident.notifications, Notification(due, now, severity))[-KEPT_NOTIFICATIONS:]
+            incident = replace(incident, notifications=notifications)
         self.incident = incident
         if due is None and not self._events and incident == self._stored:
             return None
@@ -220,7 +220,7 @@ def due_message(incident: Incident, now: int, group_wait_ms: int) -> Due | None:
     """
     if incident.severity == "info":
         return None
-    last = incident.told[-1] if incident.told else None
+    last = incident.notifications[-1] if incident.notifications else None
     if last is None:
         waited = not 0 <= now - incident.opened_at < group_wait_ms  # the clock may have been set back
         return "open" if incident.is_open and waited else None
@@ -233,7 +233,7 @@ def due_message(incident: Incident, now: int, group_wait_ms: int) -> Due | None:
         return "open"
     if incident.resolved_at is not None and incident.resolved_at - _began(incident) >= STAYS_MS:
         return "resolve"
-    lately = sum(one.what != "escalate" and 0 <= now - one.at < HOUR_MS for one in incident.told)
+    lately = sum(one.what != "escalate" and 0 <= now - one.at < HOUR_MS for one in incident.notifications)
     if lately >= PER_HOUR:
         return None
     return "open" if incident.is_open else "resolve"
@@ -249,7 +249,7 @@ def due_instants(incident: Incident, group_wait_ms: int) -> Iterator[int]:
     yield incident.opened_at + group_wait_ms
     if incident.reopened_at is not None:
         yield incident.reopened_at + STAYS_MS
-    for one in incident.told:
+    for one in incident.notifications:
         yield one.at + HOUR_MS
 
 

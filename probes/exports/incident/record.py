@@ -26,7 +26,9 @@ def incident_record(incident: Incident) -> dict[str, Any]:
         "reopened_at": at(incident.reopened_at),
         "members": [member_record(one) for one in incident.members],
         "evidence": list(incident.evidence),
-        "told": [{"what": one.what, "at": iso(one.at), "severity": one.severity} for one in incident.told],
+        "notifications": [
+            {"what": one.what, "at": iso(one.at), "severity": one.severity} for one in incident.notifications
+        ],
         "acknowledged_at": at(incident.acknowledged_at),
         "acknowledged_by": incident.acknowledged_by,
         "silenced_until": at(incident.silenced_until),

@@ -32,7 +32,7 @@ def test_trouble_is_told_when_it_begins_and_when_it_ends():
     last = changes[-1].incident
     assert [one.due for one in changes if one.due] == ["open", "resolve"]
     assert (last.first_failure_at, last.resolved_at) == (BEGAN, BEGAN + 9 * MINUTE)
-    assert last.told[0].at - last.opened_at in range(15_000, 25_000)
+    assert last.notifications[0].at - last.opened_at in range(15_000, 25_000)
 
 
 def test_one_provider_is_one_incident_and_others_are_fine():
@@ -63,7 +63,7 @@ def test_what_comes_back_soon_is_the_same_incident_and_a_quick_blip_is_told_of_o
 def test_what_comes_back_and_stays_is_told_when_the_time_has_passed():
     times = [(0, State.DOWN), (5, State.OK), (8, State.DOWN)]
     found = [one for one in changes_of([judged("a1", *one) for one in times], WATCHED, AlertSettings(), END) if one.due]
-    assert [(one.due, (one.incident.told[-1].at - BEGAN) // MINUTE) for one in found][2] == ("open", 23)
+    assert [(one.due, (one.incident.notifications[-1].at - BEGAN) // MINUTE) for one in found][2] == ("open", 23)
 
 
 def test_what_was_taken_out_while_it_failed_is_over_and_takes_nothing_else_with_it():

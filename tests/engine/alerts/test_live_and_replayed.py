@@ -42,7 +42,11 @@ def test_a_replay_says_what_happened_live(tmp_path, interval, outcome):
     never_connected = [replace(one, connection=None) if one.provider == "r" else one for one in world.samples]
     fill(url, never_connected)
     with closing(StoreReader(url)) as reader:
-        live = {(one.cause.culprit, one.cause.name, one.worst.value): one for one in read_incidents(reader) if one.told}
+        live = {
+            (one.cause.culprit, one.cause.name, one.worst.value): one
+            for one in read_incidents(reader)
+            if one.notifications
+        }
         [lasting] = [one.interval for one in recorded_endpoints(reader, 0, world.at(1e6), ["r/0"]).values()]
     again = replay(url, world.at(0), world.at(40 * interval))
     assert again.endpoints == 6

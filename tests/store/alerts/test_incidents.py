@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 from msgspec.structs import replace
 
-from probes.alerts.incident import Cause, Change, Incident, IncidentEvent, Member, Told, new_incident_id
+from probes.alerts.incident import Cause, Change, Incident, IncidentEvent, Member, Notification, new_incident_id
 from probes.alerts.message import Message
 from probes.alerts.silence import Silence
 from probes.alerts.state import Judgement, State
@@ -45,7 +45,7 @@ OPEN = Incident(
     last_seen_at=2_000,
     members=(MEMBER,),
     evidence=("no connection",),
-    told=(Told("open", 1_000),),
+    notifications=(Notification("open", 1_000),),
 )
 OPENED = IncidentEvent(incident=OPEN.id, at=1_000, what="opened", text="groq is down", endpoint="a", vantage="local")
 RESOLVED = replace(OPEN, resolved_at=9_000)
