@@ -148,13 +148,13 @@ async def test_a_command_gets_the_message_and_neither_keys_nor_words_of_a_provid
     monkeypatch.setenv("GROQ_API_KEY", "gsk_planted0123456789")
     monkeypatch.setenv("LANG", "C.UTF-8")
     noted = tmp_path / "noted"
-    arguments = (sys.executable, "-c", SPY, str(noted), "$(touch /tmp/no)", ";ls")
+    arguments = (sys.executable, "-c", SPY, str(noted), "$(touch no)", ";ls")
     folder = tmp_path.resolve()
     hook = channel("command", command=arguments, folder=folder)
     hostile = message(title="$(reboot) `id` ; rm -rf", body="--exec=sh\n-x")
     assert (await deliver(hook, hostile, TlsContexts())).delivered
     words, told, environment, where = json.loads(noted.read_text())
-    assert words == ["$(touch /tmp/no)", ";ls"]
+    assert words == ["$(touch no)", ";ls"]
     assert (told["title"], told["kind"], told["incident"]["key"]) == ("$(reboot) `id` ; rm -rf", "open", "key-0")
     assert "GROQ_API_KEY" not in environment
     assert environment["LANG"] == "C.UTF-8"

@@ -25,8 +25,8 @@ EVIL = "a\x1b]52;c;ZXZpbA==\x07b\x1b\\\x9d2;c\x9c\x1bP+q\x1b\\;d\r\n\u202e9;4;1"
     ("environment", "style"),
     [
         (ITERM, "9"),
-        ({"TERM": "tmux-256color", "TERM_PROGRAM": "tmux", "LC_TERMINAL": "iTerm2", "TMUX": "/tmp/x"}, "9"),
-        ({"TERM": "tmux-256color", "TERM_PROGRAM": "tmux", "KITTY_WINDOW_ID": "1", "TMUX": "/tmp/x"}, "99"),
+        ({"TERM": "tmux-256color", "TERM_PROGRAM": "tmux", "LC_TERMINAL": "iTerm2", "TMUX": "socket,1,0"}, "9"),
+        ({"TERM": "tmux-256color", "TERM_PROGRAM": "tmux", "KITTY_WINDOW_ID": "1", "TMUX": "socket,1,0"}, "99"),
         ({"TERM": "xterm-ghostty"}, "777"),
         ({"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, "777"),
         ({"TERM": "foot-extra"}, "777"),
