@@ -191,6 +191,8 @@ EXIT_CODES: Final = (
     ("2", "a wrong configuration or command line; nothing was done"),
     ("3", "the store cannot be used, or samples were not stored"),
     ("4", "no keyring that answers"),
+    ("5", "inconclusive: too little was measured to decide"),
+    ("6", "stale: what is known is too old to answer with, or nothing is known"),
     ("130", "interrupted by Ctrl+C"),
 )
 """What `probes.cli.exit_codes.ExitCode` means, for the help."""

@@ -13,6 +13,8 @@ class ExitCode(IntEnum):
     USAGE = 2  # a wrong configuration or command line; nothing was done
     STORE = 3  # the store cannot be used, or samples were not stored
     KEYRING = 4  # no keyring that answers
+    INCONCLUSIVE = 5  # too little was measured to decide
+    NO_DATA = 6  # what is known is too old to answer with, or nothing is known
     INTERRUPTED = 130  # Ctrl+C
 
 

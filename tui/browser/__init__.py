@@ -1,0 +1,1 @@
+"""The dashboard in a browser, for whom it is safe: one token, one origin, only to look."""
