@@ -17,6 +17,7 @@ from textual.widgets import Input
 
 from probes.certificate import Certificate
 from probes.definitions import Definition, sections
+from probes.format import moment
 from probes.text import line
 from tui.add.keys import ADD_KEY_TABLES
 from tui.api_keys.keys import API_KEYS_KEYS
@@ -34,7 +35,6 @@ from tui.race.keys import RACE_KEYS
 from tui.sample.keys import SAMPLE_KEYS
 from tui.screens.box_screen import BoxScreen
 from tui.screens.question_screen import QUESTION_KEYS
-from tui.style.format import moment
 from tui.welcome.keys import WELCOME_KEYS
 
 NAME_WIDTH: Final = 20

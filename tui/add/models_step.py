@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input
 
+from probes.format import compact, price
 from probes.keys.secret import Secret
 from probes.models.model import Model
 from probes.text import line
@@ -22,7 +23,6 @@ from tui.add.trial_step import TrialStep
 from tui.keys.keymap import disabled_if
 from tui.screens.pick_screen import PickScreen
 from tui.sources.own_commands import CommandFailed
-from tui.style.format import compact, price
 from tui.style.palette import Piece
 from tui.widgets.plate import Plate, Row
 

@@ -12,10 +12,10 @@ from probes.config.endpoint.read import ProbeSettings, read_endpoint
 from probes.config.presets import presets
 from probes.config.table import Table
 from probes.config_error import Problem
+from probes.format import compact, usd
 from probes.models.model import Model
 from probes.route import is_on_this_machine
 from probes.text import line
-from tui.style.format import compact, usd
 
 MODEL_LIMIT: Final = 200
 """Characters of a model's name that are taken."""

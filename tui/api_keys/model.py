@@ -8,7 +8,7 @@ from typing import Final, Literal
 from rich.cells import cell_len, set_cell_size
 
 from probes.config.key_users import KeyUse
-from tui.style.format import moment
+from probes.format import moment
 from tui.style.palette import Piece
 from tui.widgets.plate import Row
 

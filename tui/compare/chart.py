@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
+from probes.format import span
 from probes.stats.quantiles import rate
 from tui.compare.comparison import Comparison
 from tui.compare.contender import Contender
 from tui.compare.metrics import COMPARE_METRICS, value_of
-from tui.style.format import span
 from tui.style.palette import endpoint_color
 from tui.widgets.charts.plot import Plot
 from tui.widgets.charts.series import Point, Series

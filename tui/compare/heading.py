@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from probes.format import since
 from tui.compare.contender import MOST, Contender
-from tui.style.format import since
 from tui.time.period import Period, dates
 from tui.widgets.one_line import LinePart, OneLine
 

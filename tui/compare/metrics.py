@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from probes.format import cost, number, percent, price
 from probes.stats.confidence import quantile_interval, share_interval
 from probes.stats.quantiles import rate
 from tui.compare.comparison import ContenderTally
 from tui.compare.contender import Contender
-from tui.style.format import cost, number, percent, price
 
 UNSURE: Final = (0.0, math.inf)
 """The interval of a figure with too few samples for one."""

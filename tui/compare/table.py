@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 
+from probes.format import number, times
 from tui.compare.columns import HEADS, MARKER, PLACE, WIDTHS, CompareColumns, compare_columns
 from tui.compare.metrics import COMPARE_METRICS
 from tui.compare.ranking import RankedContender
-from tui.style.format import number, times
 from tui.style.palette import Piece
 from tui.widgets.grid import BAR, BEST, CURSOR, RANKED, Grid, Line, Title
 from tui.widgets.spark import share_bar

@@ -11,6 +11,7 @@ from textual.containers import Container, Vertical
 from textual.widgets import Static
 
 from probes.diagnosis.attribution import Attribution
+from probes.format import DASH, clock, number, stamp, times, until
 from probes.sample import Sample
 from probes.text import line
 from tui.dashboard.fleet.columns import MIDDLE
@@ -22,7 +23,6 @@ from tui.state.health import due
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import LISTED, YES, ServingChange, other_tier
 from tui.state.view import EndpointView, LaneFigures
-from tui.style.format import DASH, clock, number, stamp, times, until
 from tui.style.palette import endpoint_color
 from tui.widgets.spark import CHANGE
 

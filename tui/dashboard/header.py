@@ -7,11 +7,11 @@ from textual import events
 from textual.content import Content
 
 from probes.alerts.incident import Incident
+from probes.format import clock, since, span, until
 from probes.text import line
 from tui.requests import IncidentsRequested
 from tui.state.view import Dashboard
 from tui.state.view_options import ViewOptions
-from tui.style.format import clock, since, span, until
 from tui.style.palette import INCIDENT, LOOKS, State
 from tui.time.period import dates
 from tui.widgets.one_line import LinePart, OneLine

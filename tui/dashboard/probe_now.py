@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from probes.feed.messages import EngineStatus
+from probes.format import until
 from tui.state.view import EndpointView
-from tui.style.format import until
 
 
 class ProbeNow(NamedTuple):

@@ -9,6 +9,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from probes.format import number
 from tui.dashboard.body import LINES_OF_TEXT, DashboardBody
 from tui.dashboard.frozen import FrozenSnapshot
 from tui.dashboard.header import HeaderLine
@@ -30,7 +31,6 @@ from tui.state.endpoint_state import Recent
 from tui.state.fleet import FleetState
 from tui.state.view import Dashboard
 from tui.state.view_options import ViewOptions, lengths
-from tui.style.format import number
 from tui.time.period import Period, PeriodKeys
 from tui.widgets.charts.crosshair import CrosshairKeys
 from tui.widgets.grid import Grid

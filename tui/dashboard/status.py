@@ -7,11 +7,11 @@ from textual.content import Content
 
 from probes.certificate import Certificate
 from probes.feed.messages import ConfigurationStatus, EngineStatus
+from probes.format import clock, compact, number, since, usd
 from probes.store.status import StoreState, StoreStatus
 from probes.text import line
 from tui.state.attribution import headline
 from tui.state.view import Dashboard, EngineLink
-from tui.style.format import clock, compact, number, since, usd
 from tui.style.palette import LOOKS
 from tui.widgets.one_line import LinePart, OneLine
 

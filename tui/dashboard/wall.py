@@ -5,9 +5,9 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
+from probes.format import minute, number
 from tui.state.alerts.judged import state_words
 from tui.state.view import Dashboard, EndpointView
-from tui.style.format import minute, number
 from tui.style.palette import LOOKS, STATES, Piece, State
 from tui.widgets.big_text import big_height, big_rows, big_width
 from tui.widgets.plate import Row, Sheet

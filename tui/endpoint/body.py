@@ -9,13 +9,13 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
+from probes.stats.week import Week
 from tui.endpoint.errors_panel import error_rows
 from tui.endpoint.histogram import histogram_rows
 from tui.endpoint.period_comparison import comparison_rows
 from tui.endpoint.plots import plot
 from tui.endpoint.sample_list import SampleList
 from tui.endpoint.summary import GRAPHS, EndpointSummary, RangeSummary
-from tui.endpoint.week import Week
 from tui.endpoint.week_panel import week_rows
 from tui.widgets.charts.chart import Chart
 from tui.widgets.one_line import LinePart

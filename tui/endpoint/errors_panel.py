@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
+from probes.format import number, whole_percent
 from probes.outcome import INCONCLUSIVE, Outcome
 from tui.endpoint.summary import EndpointSummary
-from tui.style.format import number, whole_percent
 from tui.time.time_grid import TimeGrid
 from tui.widgets.charts.time_axis import time_rows
 from tui.widgets.plate import Row

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Final
 from rich.cells import cell_len
 
 from probes.feed.messages import EndpointFacts
+from probes.format import moment, number, percent, usd
 from probes.stats.time_range import TimeRange
 from probes.text import line
 from tui.endpoint.summary import EndpointSummary, RangeSummary
 from tui.state.alerts.usual import objective_words, usual_words
-from tui.style.format import moment, number, percent, usd
 from tui.time.period import Period, dates
 from tui.widgets.plate import Row
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Final
 
+from probes.format import number
 from probes.stats.sketch import ACCURACY, Sketch
-from tui.style.format import number
 from tui.widgets.charts.axis import value_label
 from tui.widgets.plate import Row
 from tui.widgets.spark import bars

@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from probes.format import DASH, number, percent, times
 from probes.stats.median_ratio import MedianRatio
 from probes.stats.rollup import METRICS
 from tui.endpoint.summary import EndpointSummary, RangeSummary
-from tui.style.format import DASH, number, percent, times
 from tui.time.period import Period
 from tui.widgets.plate import Row
 

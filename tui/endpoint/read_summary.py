@@ -9,6 +9,7 @@ from probes.sample import Sample
 from probes.stats.rollup import EXTENTS, LENGTH_MS, Rollup
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
+from probes.stats.week import Measure, Week, hours_of_week, week_of_counts, week_of_sketches
 from probes.store.alerts.baselines import read_baselines
 from probes.store.alerts.incidents import read_incidents
 from probes.store.read import pages
@@ -30,7 +31,6 @@ from probes.store.read.rollup_queries import (
 )
 from probes.store.vantage import is_asked_for
 from tui.endpoint.summary import GRAPHS, EndpointSummary, Retained, SummaryRows, summarize, tier_for
-from tui.endpoint.week import Measure, Week, hours_of_week, week_of_counts, week_of_sketches
 from tui.state.alerts.background import EndpointBackground, background_of
 from tui.time.time_grid import TimeGrid, drawn_length
 

@@ -6,12 +6,12 @@ from typing import Final
 from textual import events
 from textual.message import Message
 
+from probes.format import clock, moment, number
 from probes.outcome import FAILED, Outcome
 from probes.sample import Sample
 from probes.store.read.pages import PAGE, Stored
 from tui.endpoint.errors_panel import LETTERS
 from tui.sample.words import note
-from tui.style.format import clock, moment, number
 from tui.widgets.plate import Plate, Row
 
 WHEEL: Final = 3

@@ -12,6 +12,7 @@ from probes.exports.selection import Selection
 from probes.feed.messages import EndpointFacts
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.stats.time_range import TimeRange
+from probes.stats.week import MEASURES, Week, week_span
 from tui.endpoint.body import PAGES, EndpointBody, first_page, tabs
 from tui.endpoint.heading import figure_rows, retention_note, title_row, usual_rows
 from tui.endpoint.keys import ENDPOINT_KEYS, EndpointKeyState, disabled_keys
@@ -25,7 +26,6 @@ from tui.endpoint.read_summary import (
 )
 from tui.endpoint.sample_list import SampleList
 from tui.endpoint.summary import EndpointSummary
-from tui.endpoint.week import MEASURES, Week, week_span
 from tui.requests import EditRequested, ExportRequested, IncidentsRequested
 from tui.screens.keyed_screen import MarkedRow
 from tui.screens.period_screen import PeriodScreen

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from tui.endpoint.week import DAYS, SHADES, Measure, Week
-from tui.style.format import number, percent
+from probes.format import number, percent
+from probes.stats.week import DAYS, SHADES, Measure, Week
 from tui.widgets.plate import Row
 
 TITLES: Final[dict[Measure, str]] = {

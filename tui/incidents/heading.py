@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
+from probes.format import since
 from probes.text import line
 from tui.incidents.listing import Shown
-from tui.style.format import since
 from tui.style.palette import INCIDENT
 from tui.time.period import Period, dates
 from tui.widgets.one_line import LinePart, OneLine

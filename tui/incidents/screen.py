@@ -13,6 +13,7 @@ from textual.containers import VerticalScroll
 from probes.alerts.incident import Incident
 from probes.alerts.words import cause_words
 from probes.feed.messages import AlertStatus, EndpointFacts
+from probes.format import moment
 from probes.store.alerts.incidents import AlertStore
 from probes.store.problem import StoreProblem
 from tui.incidents.heading import IncidentsHeading, Listed
@@ -28,7 +29,6 @@ from tui.requests import EndpointRequested, EvidenceRequested
 from tui.screens.keyed_screen import MarkedRow
 from tui.screens.period_screen import PeriodScreen
 from tui.state.view_options import next_of
-from tui.style.format import moment
 from tui.time.period import LENGTHS, Period
 from tui.time.store_query import single
 from tui.widgets.filter_line import FilterLine

@@ -8,8 +8,8 @@ from rich.cells import set_cell_size
 
 from probes.alerts.incident import Incident
 from probes.alerts.words import cause_words
+from probes.format import stamp, until
 from tui.incidents.words import lasted, worst_value
-from tui.style.format import stamp, until
 from tui.style.palette import JUDGED_LOOKS, Piece
 from tui.widgets.grid import CURSOR, Grid, Line, Title
 

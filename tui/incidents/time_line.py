@@ -10,11 +10,11 @@ from rich.cells import cell_len, set_cell_size
 from probes.alerts.incident import Incident, IncidentEvent, Member
 from probes.alerts.state import Judgement, State
 from probes.alerts.words import advice, cause_words
+from probes.format import moment, span, stamp, until
 from probes.text import line
 from tui.incidents.read import SLICES, Course, Story
 from tui.incidents.table import ENDED
 from tui.incidents.words import counted, lasted, past_worst, slowness, worst_members
-from tui.style.format import moment, span, stamp, until
 from tui.style.palette import JUDGED_LOOKS, LOOKS, Piece
 from tui.widgets.plate import Row
 from tui.widgets.spark import FAILURE, bars, nice_ceiling

@@ -4,8 +4,8 @@ from datetime import tzinfo
 
 from probes.alerts.incident import Incident, Member
 from probes.alerts.state import WORST_FIRST, Judgement, State
+from probes.format import span
 from tui.state.alerts.usual import ratio_words, slowness_words
-from tui.style.format import span
 
 
 def lasted(incident: Incident, now: int) -> str:

@@ -13,13 +13,13 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input
 
+from probes.format import number
 from probes.race.request import FEWEST_LANES, MOST_LANES, NamedPrompt
 from probes.stats.paired_confidence import FEWEST
 from probes.text import line
 from tui.keys import verbs
 from tui.race.form import FIELDS, Field, RaceForm
 from tui.race.lane_words import LETTERS, cut
-from tui.style.format import number
 from tui.style.palette import Piece
 from tui.widgets.plate import Plate, Row
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from probes.format import number
 from probes.race.request import RaceRequest
 from probes.race.updates import RaceNews
 from tui.race.board import RaceBoard
@@ -10,7 +11,6 @@ from tui.race.form import RaceForm
 from tui.race.lane_words import seconds
 from tui.race.model import RaceModel
 from tui.race.replay import speed_words
-from tui.style.format import number
 from tui.style.palette import Piece
 from tui.widgets.plate import Row
 

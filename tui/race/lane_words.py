@@ -4,10 +4,10 @@ from typing import Final, Literal
 
 from rich.cells import cell_len, set_cell_size
 
+from probes.format import number
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.text import line
 from tui.race.board import LaneBoard
-from tui.style.format import number
 
 LETTERS: Final = "ABCD"
 """What a lane is called where its name is too long; a lane's colour never stands alone."""

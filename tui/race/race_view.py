@@ -14,6 +14,7 @@ from textual.message import Message
 
 from probes.endpoint import Price
 from probes.feed.messages import EndpointFacts
+from probes.format import number
 from probes.race.race import LaneFacts
 from tui.exporting import save
 from tui.race.board import Gap, LaneBoard, RaceBoard
@@ -24,7 +25,6 @@ from tui.race.replay import comfortable_speed, speed_words
 from tui.race.results import RaceResults
 from tui.race.track.curve import LEAST_ROWS
 from tui.race.track.panel import TRACK_ROWS, RaceTrack
-from tui.style.format import number
 from tui.style.palette import Piece
 from tui.widgets.plate import Plate, Row
 from tui.widgets.spark import nice_ceiling

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.geometry import Size
 
 from probes.endpoint import Price
+from probes.format import DASH, cost, number, price, times, usd
 from probes.outcome import Outcome
 from probes.race.comparison import DECIDING, MARGIN, HeadToHead, MeasureVerdict, Metric, PairedComparison, State
 from probes.race.price import lane_cost
@@ -20,7 +21,6 @@ from probes.stats.quantiles import median
 from probes.stats.sample_values import chars_per_s
 from probes.text import line
 from tui.race.lane_words import LETTERS
-from tui.style.format import DASH, cost, number, price, times, usd
 from tui.style.palette import Piece
 from tui.widgets.plate import Plate, Row
 

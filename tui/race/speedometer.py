@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from tui.style.format import DASH, number
+from probes.format import DASH, number
 from tui.widgets.plate import Plate, Row
 from tui.widgets.spark import bars
 

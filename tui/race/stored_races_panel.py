@@ -8,11 +8,11 @@ from rich.cells import cell_len
 from textual import on
 from textual.message import Message
 
+from probes.format import moment
 from probes.race.faults import heats_words
 from probes.store.races import RaceSummary
 from probes.text import line
 from tui.race.lane_words import cut
-from tui.style.format import moment
 from tui.widgets.plate import Plate, Row
 
 INDENT: Final = "   "

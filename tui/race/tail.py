@@ -11,9 +11,9 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from probes.format import number
 from probes.race.updates import TextDelta
 from tui.race.wrap import Ink, Row, WrappedText
-from tui.style.format import number
 
 INKS: Final[tuple[Ink, ...]] = ("answer", "reasoning", "refusal", "tool", "code", "fence")
 

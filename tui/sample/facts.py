@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from probes.format import DASH, moment
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.sample import Sample
 from probes.text import line
-from tui.style.format import DASH, moment
 from tui.widgets.plate import Row
 
 _NAME: Final = 20

@@ -9,11 +9,11 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from probes.format import number
 from probes.outcome import INCONCLUSIVE, NEVER_SENT, Outcome
 from probes.sample import Sample
 from probes.text import line
 from tui.sample.segment import Part, Segment, excess_ms, segments
-from tui.style.format import number
 
 Ink = Literal[
     "setup", "wait", "network", "load", "queue", "prefill", "unexplained", "decode",

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
+from probes.format import number, span, usd
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.stats.sample_values import chars_per_s
 from probes.text import line
-from tui.style.format import number, span, usd
 
 REOPENED: Final = "reopened: sent again on a new connection, since the server had just closed the kept one"
 

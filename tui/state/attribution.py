@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from probes.diagnosis.attribution import Attribution, LastProbe, failing_since
 from probes.feed.messages import EndpointFacts
+from probes.format import minute
 from probes.outcome import UNCOUNTED, Outcome
 from probes.sample import Sample
 from tui.state.history import OUTCOMES, History
-from tui.style.format import minute
 
 
 def last_probe(facts: EndpointFacts, newest: Sample, history: History) -> LastProbe:

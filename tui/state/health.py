@@ -4,13 +4,13 @@ from typing import Final
 
 from probes.alerts.state import Judgement
 from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus
+from probes.format import until
 from probes.outcome import FAILED, LIMITED, NEVER_SENT, Outcome
 from probes.sample import Sample
 from probes.text import line
 from tui.state.alerts import judged
 from tui.state.history import OUTCOMES, History
 from tui.state.view import Figures
-from tui.style.format import until
 from tui.style.palette import State
 
 LATE_INTERVALS: Final = 3

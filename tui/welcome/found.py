@@ -7,11 +7,11 @@ from typing import Any, Final, Literal
 from probes.budget.daily_cost import daily_cost
 from probes.config.presets import presets
 from probes.endpoint import Endpoint
+from probes.format import compact, usd
 from probes.models.choose import model_to_watch
 from probes.models.model import Model
 from probes.text import line
 from tui.add.offer import Offer, cost_words, endpoint_values, models_of
-from tui.style.format import compact, usd
 
 TOOLS: Final = {"litellm": "LiteLLM", "openrouter": "OpenRouter", "llm": "llm"}
 """How the tools are called whose configurations are found."""

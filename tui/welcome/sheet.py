@@ -7,8 +7,8 @@ from typing import Final
 
 from rich.cells import cell_len
 
+from probes.format import number
 from tui.keys.keymap import Key
-from tui.style.format import number
 from tui.welcome.found import Found
 from tui.widgets.big_text import big_rows, big_width
 from tui.widgets.plate import Row

@@ -10,6 +10,7 @@ from textual.widgets import Static
 from probes.alerts.objective import Burn, SloStatus
 from probes.diagnosis.attribution import Attribution
 from probes.feed.messages import EndpointFacts, MonitorStatus
+from probes.format import clock
 from probes.outcome import Outcome
 from probes.rate_limits.headers import Bucket
 from tests.samples import sample
@@ -35,7 +36,6 @@ from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import ServingChange, no_longer_listed
 from tui.state.view import EndpointView, Figures, LaneFigures
 from tui.state.view_options import ViewOptions
-from tui.style.format import clock
 from tui.time.period import LENGTHS, Period
 
 GOOD = sample(

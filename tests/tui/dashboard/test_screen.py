@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from probes.certificate import Certificate, Errors, MeasuredLoad, Spread
 from probes.feed.messages import Command, EngineStatus, Frame, MonitorStatus
 from probes.figures.buffering import DETAIL
+from probes.format import clock
 from probes.outcome import Outcome
 from probes.store.status import StoreStatus
 from tests.samples import sample
@@ -17,7 +18,6 @@ from tui.dashboard.status import StatusLine
 from tui.sources.messages import LineRejected, RecorderJoined, SourceLost
 from tui.sources.source import ScriptedSource
 from tui.state.history import LoadedHistory
-from tui.style.format import clock
 from tui.widgets.charts.chart import Chart
 
 pytestmark = pytest.mark.slow

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
+from probes.format import minute
 from probes.outcome import Outcome
 from tests.tui import fabric
 from tests.tui.screen import showing
@@ -14,7 +15,6 @@ from tui.state.health import limited_since
 from tui.state.history import History
 from tui.state.view import Dashboard, EndpointView, EngineLink, Figures
 from tui.state.view_options import DEFAULTS
-from tui.style.format import minute
 from tui.style.palette import LOOKS
 from tui.time.time_grid import TimeGrid
 from tui.widgets.big_text import big_rows

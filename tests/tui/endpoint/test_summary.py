@@ -14,6 +14,7 @@ from probes.stats.quantiles import quantile
 from probes.stats.rollup import LENGTH_MS
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import TimeRange
+from probes.stats.week import week_span
 from probes.store.read.rollup_queries import RollupSums
 from tests.samples import sample
 from tests.store.stores import fill, url_of
@@ -32,7 +33,6 @@ from tui.endpoint.read_summary import (
     read_week,
 )
 from tui.endpoint.summary import Levels, Retained, SummaryRows, summarize, tier_for
-from tui.endpoint.week import week_span
 from tui.state.alerts.background import background_of
 from tui.time.time_grid import TimeGrid
 

@@ -5,12 +5,12 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
+from probes.format import since, until
 from probes.text import line
 from tui.dashboard.fleet.columns import AGE, STATE_SINCE, Columns
 from tui.dashboard.fleet.sections import Block, Scales, errors, limits, reset_or_empty, speeds, times
 from tui.state.alerts.judged import state_words
 from tui.state.view import Dashboard, EndpointView
-from tui.style.format import since, until
 from tui.style.palette import LOOKS, SLOTS, Piece
 from tui.widgets.grid import BAR, CURSOR
 

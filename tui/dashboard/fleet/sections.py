@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from probes.format import DASH, number, percent, short_percent, until, whole_percent
 from probes.text import line
 from tui.dashboard.fleet.columns import BUCKET, COUNT, HEADROOM, KIND, RESET, SHORT_RATE, Columns
 from tui.state.rate_limits import short
 from tui.state.view import Dashboard, EndpointView, Figures
-from tui.style.format import DASH, number, percent, short_percent, until, whole_percent
 from tui.style.palette import Piece
 from tui.time.background import bands, severities
 from tui.time.time_grid import TimeGrid

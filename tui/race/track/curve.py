@@ -11,10 +11,10 @@ from math import inf
 from operator import itemgetter
 from typing import Final
 
+from probes.format import number
 from tui.race.lane_words import LETTERS
 from tui.race.track.lane_tracks import TICK, TrackColumns
 from tui.race.track.time_axis import TimeAxis
-from tui.style.format import number
 from tui.style.palette import Piece
 from tui.widgets.plate import Row
 

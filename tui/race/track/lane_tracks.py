@@ -6,10 +6,10 @@ from typing import Final
 
 from rich.cells import cell_len
 
+from probes.format import DASH, number
 from tui.race.board import LaneBoard
 from tui.race.lane_words import LETTERS, Ink, cut, seconds
 from tui.race.track.time_axis import TimeAxis
-from tui.style.format import DASH, number
 from tui.style.palette import Piece
 from tui.widgets.plate import Row
 

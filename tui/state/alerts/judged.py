@@ -5,10 +5,10 @@ from typing import Final
 
 from probes.alerts.state import WORST_FIRST, Judgement
 from probes.alerts.state import State as JudgedState
+from probes.format import since
 from probes.text import line
 from tui.state.alerts.usual import ratio_words, slowness_words
 from tui.state.view import EndpointView
-from tui.style.format import since
 from tui.style.palette import State
 
 SHOWN: Final[dict[JudgedState, State]] = {

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
 from probes.alerts.state import Metric
-from tui.style.format import number
+from probes.format import number
 
 if TYPE_CHECKING:
     from probes.alerts.detect.baseline import Baseline

@@ -7,7 +7,7 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from tui.style.format import DASH, number
+from probes.format import DASH, number
 from tui.style.palette import BEGINNINGS
 from tui.widgets.charts.canvas import Cell
 from tui.widgets.charts.plot import Plot

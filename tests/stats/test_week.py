@@ -7,7 +7,7 @@ import pytest
 
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import TimeRange
-from tui.endpoint.week import HOUR_MS, SHADES, WEEK_MS, Week, hours_of_week, week_of_counts, week_of_sketches, week_span
+from probes.stats.week import HOUR_MS, SHADES, WEEK_MS, Week, hours_of_week, week_of_counts, week_of_sketches, week_span
 from tui.endpoint.week_panel import week_rows
 
 SPAN = TimeRange(0, 4 * WEEK_MS)

@@ -4,7 +4,7 @@ from datetime import UTC
 
 import pytest
 
-from tui.style.format import (
+from probes.format import (
     clock,
     compact,
     cost,
