@@ -14,8 +14,9 @@ TRUSTED_MS: Final = 5.0
 TRUSTED_SPEED: Final = 0.02
 """A sample is trusted while its times can be off by no more, in ms, and its tokens/s by no more than this share."""
 
-Kind = Literal["confirm"]
-"""``confirm``: a probe that tells, soon after a failed one, whether that was a blip. It is in no figure and no rate."""
+Kind = Literal["confirm", "gate"]
+"""``confirm``: a probe that tells, soon after a failed one, whether that was a blip; ``gate``: one of ``inftop gate``.
+Either is in no figure and no rate."""
 
 
 class Sample(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):  # gc: scalars alone make no cycle

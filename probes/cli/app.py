@@ -302,7 +302,8 @@ def export(
         Repeated, typer.Option(metavar="WORD", help="Only those that ended so.", autocompletion=completion.outcomes)
     ] = None,
     kind: Annotated[
-        Literal["scheduled", "confirm", "all"], typer.Option(help="confirm: those that tell a failure from a blip.")
+        Literal["scheduled", "confirm", "gate", "all"],
+        typer.Option(help="confirm: those that tell a failure from a blip; gate: those of inftop gate."),
     ] = "scheduled",
     rollup: Annotated[
         Literal["minute", "hour", "day", "month"] | None, typer.Option(help="Counts and quantiles of each, no samples.")

@@ -59,7 +59,7 @@ def export_request(
     if rollup and given.get("outcomes"):
         raise ValueError("--outcome chooses samples: a rollup counts every outcome in a column of its own")
     if rollup and kind != "scheduled":
-        raise ValueError("--kind chooses samples: those that confirm a failure are in no rollup")
+        raise ValueError("--kind chooses samples: those that confirm a failure and those of gates are in no rollup")
     known = OF_ROLLUPS if rollup else OF_SAMPLES
     with _of_option("--columns"):
         picked = known if columns is None else chosen([one.strip() for one in columns.split(",")], known)

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from probes.store.read.source import placeholders
 from probes.store.vantage import NOT_IMPORTED_SQL
 
-Chosen = Literal["scheduled", "confirm", "all"]
-"""Samples of which kind: made on schedule or at a command, made to confirm a failure, or both."""
+Chosen = Literal["scheduled", "confirm", "gate", "all"]
+"""Samples of which kind: made on schedule or at a command, to confirm a failure, by a gate, or all of these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +46,10 @@ class Selection:
         for column, words in {"connection": self.connections, "outcome": self.outcomes}.items():
             if words:
                 terms.append((f"{table}.{column} IN ({placeholders(len(words))})", [*words]))
-        if table == "sample" and self.kind != "all":
-            terms.append((f"sample.kind {'IS NULL' if self.kind == 'scheduled' else 'IS NOT NULL'}", []))
+        if table == "sample" and self.kind == "scheduled":
+            terms.append(("sample.kind IS NULL", []))
+        elif table == "sample" and self.kind != "all":
+            terms.append(("sample.kind = ?", [self.kind]))
         if not self.vantages:
             terms.append((f"{table}.{NOT_IMPORTED_SQL}", []))
         return " AND ".join(sql for sql, _ in terms), [value for _, values in terms for value in values]

@@ -136,7 +136,7 @@ class Rollup:
 def roll_up(samples: Iterable[tuple[int, Sample]], tiers: Iterable[Tier] = TIERS) -> dict[RollupKey, Rollup]:
     """The rollups of samples, which are given with the id of their endpoint's row, by tier and bucket.
 
-    A sample of a probe that confirms a failure is in none.
+    A sample of a probe that confirms a failure, or of a gate, is in none.
     """
     minutes: dict[tuple[int, str, int], list[Sample]] = defaultdict(list)
     for endpoint_id, sample in samples:

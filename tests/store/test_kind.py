@@ -1,4 +1,4 @@
-"""Samples that confirm a failure are kept, exported when asked for, and in no figure: all else is as without them."""
+"""Samples that confirm a failure, or are of a gate, are kept, exported when asked for, and in no figure or rate."""
 
 import io
 import json
@@ -13,6 +13,8 @@ from probes.imports.file import opened
 from probes.outcome import Outcome
 from probes.sample import new_sample_id
 from probes.stats.time_range import TimeRange
+from probes.store.alerts.newest_observations import newest_observations
+from probes.store.alerts.past import endpoint_id, past_samples
 from probes.store.history.checking import check
 from probes.store.history.copying import copy
 from probes.store.history.importing import import_samples
@@ -22,10 +24,11 @@ from probes.store.read.latest import LatestQuestion, newest_failures, newest_sam
 from probes.store.read.pages import newest
 from probes.store.read.reader import StoreReader
 from probes.store.retention import Retention
+from probes.store.row import endpoint_of
 from probes.store.write.database import open_store
 from probes.store.write.pruning import prune_some
 from probes.store.write.rollup_rows import READ, rollup_of
-from tests.samples import sample
+from tests.samples import endpoint, sample
 from tests.store.stores import ask, fill, make, url_of
 
 MINUTE = 60_000
@@ -108,6 +111,13 @@ def confirmed(store):
     return store
 
 
+@pytest.fixture
+def gated(store):
+    """The URL of a store with samples of a gate among the others."""
+    fill(store, [replace(one, kind=one.kind and "gate") for one in BOTH])
+    return store
+
+
 def test_they_are_kept_and_in_no_figure_and_no_rollup(usual, confirmed):
     with closing(StoreReader(confirmed)) as reader:
         assert list(reader.samples()) == BOTH
@@ -116,6 +126,24 @@ def test_they_are_kept_and_in_no_figure_and_no_rollup(usual, confirmed):
         assert [one.sample for one in listed] == BOTH[::-1]
     assert figures(confirmed) == figures(usual)
     assert rollups(confirmed) == rollups(usual)
+
+
+def test_those_of_a_gate_are_in_no_figure_and_judged_by_nobody(usual, gated):
+    assert figures(gated) == figures(usual)
+    assert rollups(gated) == rollups(usual)
+    assert check(gated).faults == ()
+    assert [json.loads(line)["kind"] for line in exported(gated, "gate", format="jsonl").splitlines()] == ["gate"] * 8
+    assert exported(gated, "confirm", format="jsonl") == b""
+    key = endpoint_of(SCHEDULED[1])
+    configured = endpoint(name=key[1], provider=key[2], dialect=key[3], model=key[4])
+    observed = []
+    for url in (usual, gated):
+        with closing(StoreReader(url)) as reader:
+            number = endpoint_id(reader, key) or 0
+            past = list(past_samples(reader, number, 0, BEGIN + 100 * MINUTE))
+            observed.append((newest_observations(reader, key[0], configured, 100), past))
+    assert observed[0] == observed[1]
+    assert [len(some) for some in observed[0]] == [20, 20]
 
 
 def test_they_cost(usual, confirmed):

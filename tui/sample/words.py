@@ -1,17 +1,20 @@
 """A sample in words: its figures, and what to know before reading them; pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from probes.format import number, span, usd
 from probes.outcome import Outcome
-from probes.sample import Sample
+from probes.sample import Kind, Sample
 from probes.stats.sample_values import chars_per_s
 from probes.text import line
 
 REOPENED: Final = "reopened: sent again on a new connection, since the server had just closed the kept one"
 
 CONFIRMS: Final = "sent to confirm a failure, in no figure"
+OF_A_GATE: Final = "sent by a gate, in no figure"
+_KINDS: Final[Mapping[Kind | None, list[str]]] = {None: [], "confirm": [CONFIRMS], "gate": [OF_A_GATE]}
+"""What to say of the samples of each kind."""
 
 _MINUTES_FROM_S: Final = 120
 """A wait of so many seconds or more is written in minutes, hours or days."""
@@ -60,7 +63,7 @@ def _speeds(sample: Sample) -> list[str]:
 
 def _warnings(sample: Sample) -> list[str]:
     """What to know before reading the figures: what distorted them, that it was sent twice, an ok sample's detail."""
-    found = [CONFIRMS] if sample.kind == "confirm" else []
+    found = [*_KINDS[sample.kind]]
     if sample.trusted is False and sample.error_bound_ms is not None:
         found.append(f"not trusted: held up for {number(sample.error_bound_ms)} ms")
     if sample.setup_trusted is False:
@@ -101,9 +104,7 @@ def note(sample: Sample) -> str:
     """What to know of a sample, in one line, for a list."""
     if sample.trusted is False and sample.outcome is Outcome.OK:
         return "not trusted: this machine held it up"
-    said = [line(sample.outcome_detail)] if sample.outcome_detail else []
-    if sample.kind == "confirm":
-        said.insert(0, CONFIRMS)
+    said = [*_KINDS[sample.kind], *([line(sample.outcome_detail)] if sample.outcome_detail else [])]
     if sample.reopened:
         said.insert(0, "reopened")
     if sample.setup_trusted is False:

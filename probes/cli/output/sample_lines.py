@@ -4,15 +4,18 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Final
 
 from probes.cli.output.table import Line, Span, Style, cell_width, columns, padded
 from probes.outcome import FAILED, UNCOUNTED, Outcome
-from probes.sample import Sample
+from probes.sample import Kind, Sample
 from probes.stats.quantiles import median
 from probes.stats.sample_values import measured
 
 MEDIAN_OF = 10_000
 """Values an endpoint's medians are taken over: the newest ones, so that weeks fit in memory."""
+
+_KINDS: Final[Mapping[Kind, str]] = {"confirm": "confirms a failure", "gate": "of a gate"}
 
 
 def sample_line(sample: Sample, width: int) -> Line:
@@ -21,7 +24,7 @@ def sample_line(sample: Sample, width: int) -> Line:
     ttft = f"{sample.ttft_ms:,.1f} ms" if sample.ttft_ms is not None else "–"
     speed = f"{sample.tokens_per_s:,.1f} tokens/s" if sample.tokens_per_s is not None else "–"
     basis = "tokens/s of the answer alone" if sample.speed_basis == "answer" else None
-    kind = None if sample.kind is None else "confirms a failure"
+    kind = None if sample.kind is None else _KINDS[sample.kind]
     detail = "; ".join(words for words in (kind, basis, sample.outcome_detail) if words)
     begin = f"{at:%H:%M:%S}  {padded(sample.endpoint, width)}  "
     text = f"{begin}{sample.outcome:<12}  {sample.connection or '–':<4}  {ttft:>12}  {speed:>18}"
@@ -44,7 +47,7 @@ class EndpointTally:
     tokens_per_s: deque[float] = field(default_factory=lambda: deque(maxlen=MEDIAN_OF))
 
     def add(self, sample: Sample) -> None:
-        """Count one sample, unless it confirms a failure; times and speeds are those that are measured."""
+        """Count one sample that was made on schedule or at a command; times and speeds are those that are measured."""
         if sample.kind is not None:
             return
         self.outcomes[sample.outcome] += 1

@@ -33,6 +33,7 @@ _MEANWHILE: Final = """
 SELECT endpoint.name, endpoint.provider, count(*), sum(CASE WHEN sample.outcome = 'ok' THEN 1 ELSE 0 END)
 FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id
 WHERE sample.started_at >= ? AND sample.started_at <= ? AND sample.outcome NOT IN ('skipped', 'no_key')
+AND coalesce(sample.kind, '') <> 'gate'
 GROUP BY endpoint.name, endpoint.provider ORDER BY endpoint.provider, endpoint.name
 """
 
@@ -124,11 +125,16 @@ def gather(
 
 
 def _samples(reader: StoreReader, members: Collection[str], since: int, until: int) -> tuple[list[Sample], bool]:
-    """The members' samples between two instants, oldest first, also those that confirm; and whether there are more."""
+    """The members' samples between two instants, oldest first, and whether there are more.
+
+    Also those that confirm a failure, not those of gates.
+    """
     found: list[Sample] = []
     if not reader.has("sample") or not members:
         return found, False
     for sample in reader.samples(since, until + 1, members):
+        if sample.kind == "gate":
+            continue
         if len(found) == MOST_SAMPLES:
             return found, True
         found.append(sample)

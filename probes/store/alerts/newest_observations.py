@@ -5,11 +5,12 @@ from typing import Final
 
 from probes.alerts.detect.observation import COLUMNS, Observation, observed
 from probes.endpoint import Endpoint
-from probes.store.alerts.past import endpoint_id
+from probes.store.alerts.past import OBSERVED, endpoint_id
 from probes.store.read.reader import StoreReader
 
 _NEWEST: Final = f"""
-SELECT {", ".join(COLUMNS)}, kind FROM sample WHERE endpoint_id = ? ORDER BY started_at DESC, id DESC LIMIT ?
+SELECT {", ".join(COLUMNS)}, kind FROM sample WHERE endpoint_id = ? AND {OBSERVED}
+ORDER BY started_at DESC, id DESC LIMIT ?
 """
 
 

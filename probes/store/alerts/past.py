@@ -28,9 +28,12 @@ NEWEST: Final = 1_000
 INTERVAL_S: Final = 60.0
 """How often an endpoint is probed of which there is one sample."""
 
+OBSERVED: Final = "coalesce(kind, 'confirm') = 'confirm'"
+"""The condition of the samples that a judge observes: not of those of gates, which are nobody's watching."""
+
 _SAMPLES: Final = f"""
 SELECT {", ".join(COLUMNS)}, kind FROM sample
-WHERE endpoint_id = ? AND started_at >= ? AND started_at < ? ORDER BY started_at, id
+WHERE endpoint_id = ? AND started_at >= ? AND started_at < ? AND {OBSERVED} ORDER BY started_at, id
 """
 _HOURS: Final = f"""
 SELECT connection, start, {", ".join(METRICS)} FROM sketch

@@ -94,7 +94,7 @@ NOT_OK: Final = "outcome NOT IN ('ok', 'no_key', 'skipped') AND outcome <> 'own_
 the condition of their partial index: else SQLite and PostgreSQL would not use it."""
 
 SCHEDULED: Final = "sample.kind IS NULL"
-"""The condition of samples that count: those of probes that confirm a failure are in no figure and no rate."""
+"""The condition of samples that count: those that confirm a failure and those of gates are in no figure and rate."""
 
 JOINED_FROM: Final = "sample LEFT JOIN endpoint ON endpoint.id = sample.endpoint_id"
 """LEFT fixes the order of the join for SQLite: samples lead, in the order of their index; none lacks its endpoint."""
