@@ -24,7 +24,7 @@ STREAMS = {
 """What is a matter of how sockets are read runs on every kind of loop."""
 
 TESTS = Path(__file__).parent
-SLOW = {"chaos", "gateways", "referee"}
+SLOW = {"browser", "chaos", "gateways", "referee"}
 """The rooms whose tests all are slow."""
 
 SIZE = {"COLUMNS", "LINES"}

@@ -1,0 +1,1 @@
+"""Pages that inftop writes and serves, as a real Chromium shows them."""
