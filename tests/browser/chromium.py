@@ -1,4 +1,4 @@
-"""Chromium: the system's own, headless, driven over its DevTools protocol; it reaches loopback and files, nothing else."""
+"""Chromium: the system's own, headless, driven over its DevTools protocol; it reaches loopback and files alone."""
 
 import asyncio
 import base64
@@ -141,7 +141,7 @@ class Page:
             await self._loaded.wait()
 
     async def evaluate(self, script: str) -> Any:
-        """The value of an expression in the page, awaited where it is a promise. Raises RuntimeError where it throws."""
+        """The value of an expression in the page, awaited if it is a promise. Raises RuntimeError where it throws."""
         done = await self.send(
             "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True, userGesture=True
         )
@@ -174,7 +174,7 @@ class Page:
         """A picture of the page in a window of this size, of all of it if ``whole``, as PNG in ``path``."""
         await self.resize(width, height)
         done = await self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(done["data"]))
+        await asyncio.to_thread(path.write_bytes, base64.b64decode(done["data"]))
         return path
 
     async def press(self, key: str, *, shift: bool = False) -> None:
