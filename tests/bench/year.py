@@ -1,10 +1,13 @@
 """A store with a made-up year in it, for benchmarks and pictures of long histories.
 
     python -m tests.bench.year history.db [--endpoints 12] [--samples 300000] [--days 365] [--config config.toml]
+                                          [--recorded-hours 3] [--ahead-hours 2]
 
 Everything in it is simulated: afternoons of the US are slower, weekends faster; one provider got faster in the middle
 of the year, one had three bad days in the last month, and for a day in the third month nobody recorded. The rollups are
 those of the samples; minutes are there for the last two weeks, as a recorder with the usual retention keeps them.
+``--recorded-hours``: a recorder wrote the last hours, a probe a minute of each endpoint, and left its status with the
+groups of the endpoints and what is judged of each. ``--ahead-hours``: the store ends that much later than now.
 """
 
 import argparse
@@ -20,9 +23,14 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from probes.alerts.state import Judgement, State
+from probes.endpoint import Price
+from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus, RecorderStatus
 from probes.outcome import Outcome
 from probes.stats.rollup import LENGTH_MS, METRICS, Extent, Rollup, RollupKey, Tier, bucket_of
 from probes.stats.sketch import Sketch
+from probes.store.alerts.judgements import keep_judgements
+from probes.store.status import StoreStatus
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import open_database
 from probes.store.write.pruning import PruneProgress, store_progress
@@ -70,9 +78,14 @@ def names(count: int) -> list[tuple[str, str, str]]:
     return [*found[:count], *more][:count]
 
 
-def fill_year(path: Path, endpoints: int, samples: int, days: int = 365, seed: int = 0) -> None:
-    """Store ``samples`` of ``endpoints`` over the last ``days`` days, the newest just now."""
-    now = time.time_ns() // 1_000_000
+def fill_year(
+    path: Path, endpoints: int, samples: int, days: int = 365, seed: int = 0, *, recorded_hours: float = 0, at: int = 0
+) -> None:
+    """Store ``samples`` of ``endpoints`` over the last ``days`` days, the newest just now (or ``at``, ms).
+
+    Of the last ``recorded_hours`` there is a probe a minute more, and what its recorder says.
+    """
+    now = at or time.time_ns() // 1_000_000
     rng = random.Random(seed)
     chosen = names(endpoints)
     step_ms = days * DAY / (samples / endpoints)
@@ -99,12 +112,43 @@ def fill_year(path: Path, endpoints: int, samples: int, days: int = 365, seed: i
                 connection.exec_driver_sql(INSERT, made)
                 _roll_up(connection, made, now, months)
         begin = end
+    if recorded_hours:
+        since = now - round(recorded_hours * HOUR)
+        made = [
+            row
+            for number, (wait, speed) in usual.items()
+            for row in _day(rng, number, wait, speed, (since, now), (since, now), 60_000)
+        ]
+        made.sort(key=lambda row: row[1])
+        with engine.begin() as connection:
+            connection.exec_driver_sql(INSERT, made)
+            _roll_up(connection, made, now, months)
+            _recorder(connection, chosen, since, now)
+        judged = [
+            Judgement(vantage="local", endpoint=name, lane="warm", state=State.OK, since=since, at=now)
+            for name, _, _ in chosen
+        ]
+        keep_judgements(f"sqlite:///{path.absolute()}", judged)
     with engine.begin() as connection:
         rollups.add(connection, months)
         store_progress(
             connection, "minute", PruneProgress(0, bucket_of("day", now - MINUTES_KEPT_MS))
         )  # as if they were pruned
     engine.dispose()
+
+
+def _recorder(connection: Connection, chosen: list[tuple[str, str, str]], since: int, now: int) -> None:
+    """The row of a recorder of these endpoints that is alive at ``now``."""
+    facts = tuple(
+        EndpointFacts(name, provider, model, "openai_chat", model, "warm", 60.0, price=Price(0.1 + number / 100, 0.5))
+        for number, (name, provider, model) in enumerate(chosen)
+    )
+    monitors = tuple(MonitorStatus(one.name, next_due=now) for one in facts)
+    status = RecorderStatus(EngineStatus(StoreStatus("ok")), monitors, facts)
+    connection.exec_driver_sql(
+        "INSERT INTO recorder (vantage, pid, host, version, started_at, beat_at, status) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        ("local", 1, "bench", "0.1.0", since, now, status.to_json()),
+    )
 
 
 def _day(
@@ -204,9 +248,12 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=300_000)
     parser.add_argument("--days", type=int, default=365)
     parser.add_argument("--config", type=Path, help="write a configuration of its endpoints there")
+    parser.add_argument("--recorded-hours", type=float, default=0, help="a recorder wrote the last hours")
+    parser.add_argument("--ahead-hours", type=float, default=0, help="the store ends so much later than now")
     wanted = parser.parse_args()
     started = time.monotonic()
-    fill_year(wanted.path, wanted.endpoints, wanted.samples, wanted.days)
+    at = time.time_ns() // 1_000_000 + round(wanted.ahead_hours * HOUR)
+    fill_year(wanted.path, wanted.endpoints, wanted.samples, wanted.days, recorded_hours=wanted.recorded_hours, at=at)
     if wanted.config:
         configuration(wanted.config, wanted.path, wanted.endpoints)
     print(f"{wanted.samples:,} samples in {time.monotonic() - started:.0f} s, {wanted.path.stat().st_size:,} bytes")
