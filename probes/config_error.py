@@ -1,10 +1,9 @@
 """What is wrong with a configuration: each problem with its place and what is allowed."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One thing that is wrong in a file: where, and what to do about it."""
 
     file: str

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Final
 
-import platformdirs
-
 _NAME: Final = "inftop"
 
 
 def config_folder() -> Path | None:
     """The folder of the user's configuration; None where the user has no home and nothing names another place."""
+    import platformdirs  # here: it takes its time, and most questions name their files
+
     try:
         return platformdirs.user_config_path(_NAME, appauthor=False)
     except RuntimeError:  # neither $HOME nor an entry in the password database
@@ -18,6 +18,8 @@ def config_folder() -> Path | None:
 
 def data_folder() -> Path | None:
     """The folder of the user's data; None where the user has no home and nothing names another place."""
+    import platformdirs  # here: it takes its time, and most questions name their files
+
     try:
         return platformdirs.user_data_path(_NAME, appauthor=False)
     except RuntimeError:
@@ -26,6 +28,8 @@ def data_folder() -> Path | None:
 
 def state_folder() -> Path | None:
     """The folder of what is remembered from run to run; None where the user has no home and nothing names a place."""
+    import platformdirs  # here: it takes its time, and most questions name their files
+
     try:
         return platformdirs.user_state_path(_NAME, appauthor=False)
     except RuntimeError:

@@ -8,7 +8,6 @@ OpenSSH's StrictModes, for every folder above the file.
 import os
 import shlex
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -22,8 +21,7 @@ SIZE_LIMIT: Final = 1 << 20
 _BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigFile:
+class ConfigFile(NamedTuple):
     """A file to read, and why this one: named on the command line, or found where inftop looks."""
 
     path: Path
@@ -35,11 +33,12 @@ class ConfigFile:
         return ("--config", str(self.path)) if self.found == "named" else ()
 
 
-def find_config(explicit: Path | None) -> ConfigFile:
+def find_config(explicit: Path | None, *, look_here: bool = True) -> ConfigFile:
     """The file to read: ``explicit`` (--config), else $INFTOP_CONFIG, else ./config.toml, else the user's, else ours.
 
     The first two are taken at their word: where there is no such file, reading it says so. A ./config.toml that is the
-    shipped one, as it is in a checkout, says nothing that ours does not, and is passed over.
+    shipped one, as it is in a checkout, says nothing that ours does not, and is passed over. Without ``look_here`` none
+    is looked for there: what runs unasked in every folder, as a prompt does, must not go by a foreign file.
     """
     if explicit is not None:
         return ConfigFile(explicit)
@@ -48,7 +47,7 @@ def find_config(explicit: Path | None) -> ConfigFile:
     folder = config_folder()
     users = folder / FILE if folder else None
     here = Path(FILE)
-    if _is_there(here) and not (users and _is_same(here, users)) and not _is_shipped(here):
+    if look_here and _is_there(here) and not (users and _is_same(here, users)) and not _is_shipped(here):
         return ConfigFile(here, "here")
     return ConfigFile(users, "user") if users and _is_there(users) else shipped()
 

@@ -16,7 +16,8 @@ from probes.config.endpoint.read import ProbeSettings, read_endpoint, read_setti
 from probes.config.file import ConfigFile, shipped, why_no_commands, why_this_file
 from probes.config.first_start import at_base_urls_of
 from probes.config.screen import FixedOption, Option, read_screen
-from probes.config.table import Table, parse, parse_text
+from probes.config.table import Table
+from probes.config.toml_file import parse, parse_text
 from probes.config_error import ConfigError, Problem
 from probes.diagnosis.reachability import DEFAULT_PLAN, SHORTEST_INTERVAL_S, ReachabilityPlan, origin_of
 from probes.endpoint import Endpoint

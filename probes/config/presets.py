@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from probes.config import checks
-from probes.config.table import Table, parse
+from probes.config.table import Table
+from probes.config.toml_file import parse
 from probes.config_error import ConfigError, Problem
 from probes.endpoint import DEFAULT_REASONING, REASONING, Quirks, Reasoning
 from probes.rate_limits.headers import WINDOWS

@@ -1,57 +1,18 @@
 """TOML tables read strictly: problems are collected, not raised, so that a person sees all of them at once."""
 
 import os
-import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from probes.config.checks import arguments, kind, nearest, shown_name
-from probes.config.file import read_small_file, why_unreadable
-from probes.config_error import ConfigError, Problem
-from probes.text import line
+from probes.config_error import Problem
 
 T = TypeVar("T")
 
 _MISSING: Final = object()
 _NO_TABLE: Final[Mapping[str, Any]] = MappingProxyType({})
-
-
-class Parsed(NamedTuple):
-    """The TOML of a file, its text, and the status of the very file that was read."""
-
-    values: dict[str, Any]
-    text: str
-    status: os.stat_result
-
-
-def parse(path: Path, why_this_file: str = "") -> Parsed:
-    """The TOML of a file. Raises ConfigError where it cannot be read, which says ``why_this_file``, or is not TOML."""
-    try:
-        read = read_small_file(path)
-    except ValueError as error:
-        what = str(error)
-    except OSError as error:
-        what = why_unreadable(path, error)
-    else:
-        return Parsed(parse_text(read.text, path), read.text, read.status)
-    problems = (Problem(str(path), "", what), *([Problem("", "", why_this_file)] if why_this_file else []))
-    raise ConfigError(problems)
-
-
-def parse_text(text: str, path: Path) -> dict[str, Any]:
-    """The TOML of a text that a file holds, or is to hold. Raises ConfigError where it is not TOML."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
-        number = f"line {at[1] or len(text.rstrip().splitlines()) or 1}: " if at else ""
-        what = f"{number}not TOML: {line(str(error).removesuffix(at[0] if at else ''))}"
-    except RecursionError:
-        what = "not TOML: nested too deeply"
-    raise ConfigError((Problem(str(path), "", what),))
 
 
 class Table:

@@ -20,7 +20,8 @@ from probes.endpoint import Endpoint, Policy, Price
 from probes.race.updates import RaceCommand, RaceNews
 from probes.route import via_of
 from probes.sample import Sample
-from probes.store.status import StoreState, StoreStatus
+from probes.store.problem import StoreState
+from probes.store.status import StoreStatus
 
 T = TypeVar("T")
 

@@ -5,7 +5,6 @@ import os
 import sqlite3
 import stat
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import unquote
@@ -49,6 +48,8 @@ def check_url(url: str) -> None:
     if not is_postgres(url):
         path_of(url)
         return
+    from importlib.util import find_spec
+
     if find_spec("psycopg") is None:
         raise ValueError("a PostgreSQL store needs one more package: pip install 'psycopg[binary]'")
     before, at, after = url.partition("://")[2].partition("@")

@@ -3,10 +3,16 @@
 import errno
 import re
 import sqlite3
-from typing import Final
+from typing import Final, Literal
 
-from probes.store.status import StoreState
 from probes.text import line
+
+StoreState = Literal["ok", "opening", "locked", "full", "read_only", "foreign", "newer", "corrupt", "denied", "failed"]
+"""The states of a store.
+
+`foreign`: another program's, or no database at all; `newer`: written by a newer inftop; `corrupt`: damaged; `denied`:
+no right, no password, no such database; `failed`: else, see the detail.
+"""
 
 TOO_OLD: Final = (
     "the store was last written by an older version of inftop: inftop record, or inftop, brings it up to date"

@@ -1,18 +1,12 @@
 """The status of a store: one state that a screen can show, and how many samples wait to be stored."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
+
+from probes.store.problem import StoreState
 
 WAITED_LONG_S: Final = 30.0
 """Seconds; samples that have waited longer are more than a passing failure: ``/readyz`` and ``record`` report it."""
-
-
-StoreState = Literal["ok", "opening", "locked", "full", "read_only", "foreign", "newer", "corrupt", "denied", "failed"]
-"""The states of a store.
-
-`foreign`: another program's, or no database at all; `newer`: written by a newer inftop; `corrupt`: damaged; `denied`:
-no right, no password, no such database; `failed`: else, see the detail.
-"""
 
 
 @dataclass(frozen=True, slots=True)

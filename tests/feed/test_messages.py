@@ -27,7 +27,8 @@ from probes.outcome import Outcome
 from probes.race.progress import Progress
 from probes.race.request import RaceRequest
 from probes.race.updates import LaneNews, RaceCommand, RaceNews, TextDelta
-from probes.store.status import StoreState, StoreStatus
+from probes.store.problem import StoreState
+from probes.store.status import StoreStatus
 from tests.race.races import VERDICT
 from tests.samples import endpoint, sample
 

@@ -139,7 +139,7 @@ def test_a_url_is_printed_without_its_password(url, printed):
 
 def test_a_postgresql_url_names_a_store_where_its_driver_is_installed(monkeypatch):
     check_url("postgresql://me:secret@host/base")
-    monkeypatch.setattr("probes.store.location.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"pip install 'psycopg\[binary\]'"):
         check_url("postgresql://me:secret@host/base")
 

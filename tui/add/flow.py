@@ -9,7 +9,7 @@ from probes.config.edit.endpoints import with_endpoints
 from probes.config.edit.file import EditableConfig, open_for_edit, save
 from probes.config.file import ConfigFile
 from probes.config.load import load
-from probes.config.table import parse_text
+from probes.config.toml_file import parse_text
 from probes.keys.secret import Secret
 from tui.screens.off_loop import off_loop
 from tui.sources.own_commands import OwnCommands

@@ -8,7 +8,8 @@ from textual.content import Content
 from probes.certificate import Certificate
 from probes.feed.messages import ConfigurationStatus, EngineStatus
 from probes.format import clock, compact, number, since, usd
-from probes.store.status import StoreState, StoreStatus
+from probes.store.problem import StoreState
+from probes.store.status import StoreStatus
 from probes.text import line
 from tui.state.attribution import headline
 from tui.state.view import Dashboard, EngineLink

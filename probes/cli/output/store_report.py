@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from probes.store.status import StoreState, StoreStatus
+from probes.store.problem import StoreState
+from probes.store.status import StoreStatus
 
 REPEAT_S: Final = 60.0
 """How often a problem that goes on is noted again."""

@@ -1,7 +1,7 @@
 """An endpoint from options of a command line, checked as one of a configuration is, without reading any file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -71,7 +71,7 @@ def given_endpoint(
     table = Table({"name": line(f"{whose}/{model}", 120), **values}, problems, "")
     endpoint = read_endpoint(table, ProbeSettings())
     if problems:
-        raise ConfigError(tuple(replace(one, where=_OPTIONS.get(one.where, one.where)) for one in problems))
+        raise ConfigError(tuple(one._replace(where=_OPTIONS.get(one.where, one.where)) for one in problems))
     return endpoint
 
 

@@ -16,7 +16,6 @@ from psycopg.conninfo import conninfo_to_dict
 
 from probes.store.problem import StoreProblem, of_postgres
 from probes.store.read.source import FETCH
-from probes.store.row import KINDS
 from probes.store.schema import LACKING, WITHOUT_BUFFERED, known
 
 NAMESPACE: Final = 0x696E6674
@@ -168,6 +167,8 @@ class PostgresSource:
             if self._revision is None:
                 return None
             if lacking := LACKING.get(self._revision):
+                from probes.store.row import KINDS  # here: it takes its time, and few stores are that old
+
                 # over the table of that name, for this session alone: only a recorder brings a store up to date
                 nulls = ", ".join(f"NULL::{_TYPES[KINDS[name]]} AS {name}" for name in lacking)
                 self._connection.execute(f"CREATE TEMP VIEW sample AS SELECT *, {nulls} FROM sample".encode())

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal, NamedTuple, Self
 from probes.budget.charge import CostFacts
 from probes.outcome import Outcome
 from probes.sample import COLUMNS, Sample
-from probes.store.location import is_postgres, path_of
-from probes.store.read.source import RowSource, placeholders
+from probes.store.location import is_postgres
+from probes.store.read.source import placeholders, source_of
 from probes.store.row import ENDPOINT_COLUMNS, EndpointKey, outcome_of, sample_of
 from probes.store.vantage import NOT_IMPORTED_SQL, is_asked_for
 
@@ -278,14 +278,3 @@ class StoreReader:
         """The one value of a query, None where there is no store yet."""
         rows = self.few(sql, parameters)
         return rows[0][0] if rows else None
-
-
-def source_of(url: str) -> RowSource:
-    """The source for a store's URL. Raises ValueError for one that names no store."""
-    if is_postgres(url):
-        from probes.store.read.postgres import PostgresSource  # its driver is an extra, and takes its time to import
-
-        return PostgresSource(url)
-    from probes.store.read.sqlite import SqliteSource
-
-    return SqliteSource(path_of(url))

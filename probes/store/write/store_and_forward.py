@@ -9,8 +9,8 @@ from threading import Lock
 from typing import Any, Final
 
 from probes.store.holder import StoreHeld
-from probes.store.problem import StoreProblem
-from probes.store.status import StoreState, StoreStatus
+from probes.store.problem import StoreProblem, StoreState
+from probes.store.status import StoreStatus
 from probes.store.write.batch_writer import BatchWriter, PendingSample
 from probes.store.write.journal import BATCH, Batch, Journal
 

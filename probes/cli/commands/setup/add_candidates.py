@@ -66,7 +66,7 @@ def endpoint_of(config: Path | None, place: Place, route: Route) -> Endpoint:
         try:
             return endpoint_at(config, place.what, dialect, key)
         except ConfigError as error:
-            raise ConfigError(tuple(replace(one, where="the address") for one in error.problems)) from None
+            raise ConfigError(tuple(one._replace(where="the address") for one in error.problems)) from None
         except ValueError as error:
             raise ConfigError((Problem("", "the address", str(error)),)) from None
     preset = presets().get(place.what)

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -92,7 +91,7 @@ def _with_line(problem: Problem, path: Path) -> str:
         number = None
     if number is None or problem.what.startswith("line "):
         return str(problem)
-    return str(replace(problem, file=f"{problem.file}:{number}"))
+    return str(problem._replace(file=f"{problem.file}:{number}"))
 
 
 def _run(command: list[str], path: Path) -> None:

@@ -1,0 +1,110 @@
+"""What a store knows of its endpoints now: frozen values, all that `best` and `status` are made from.
+
+Named tuples: a module that defines dataclasses or structs takes longer to import than the whole answer.
+"""
+
+from typing import Final, Literal, NamedTuple
+
+Lane = Literal["warm", "cold"]
+"""What a probe is made on: a connection that was open before, or one opened for it (as `probes.endpoint.Lane`)."""
+
+UNJUDGED: Final = ("stale", "paused", "no key", "untrusted", "waiting")
+"""The states of an endpoint beside those of `probes.alerts.state.State`.
+
+``stale``: its newest sample is too old to say anything of now. ``paused``: it is not probed, by the configuration or
+by a person. ``no key``: its key is not found. ``untrusted``: most of its timings cannot be trusted. ``waiting``: it was
+never sampled.
+"""
+
+
+class SampleNow(NamedTuple):
+    """A scheduled sample; ``started_at`` is milliseconds since the epoch, ``outcome`` a `probes.outcome.Outcome`.
+
+    A figure is None where it was not measured. ``trusted`` and ``buffered`` are those of `probes.sample.Sample`: the
+    figures of one that is not trusted, and the timings of one that was held back on the way, say nothing of the model.
+    """
+
+    started_at: int
+    outcome: str
+    ttft_ms: float | None
+    tokens_per_s: float | None
+    e2e_ms: float | None
+    cost_usd: float | None
+    trusted: bool
+    buffered: bool
+
+
+class EndpointNow(NamedTuple):
+    """An endpoint seen from a vantage; instants are milliseconds since the epoch, prices USD per million tokens.
+
+    ``group`` is that of the configuration, or the model's name. ``interval_s``, ``connection`` and the prices are None
+    where no recorder said them. ``state`` is a `probes.alerts.state.State` or one of `UNJUDGED`, in which it is
+    ``since``, and ``why`` says more in a few plain words. ``last_at`` is when the newest sample began, of whatever
+    lane and age. Of the window's scheduled samples ``values`` has those of the asked lane and the failed ones of any,
+    oldest first; ``probes`` counts those of them that have a part in the error rate, ``failures`` the failed ones.
+    """
+
+    name: str
+    vantage: str
+    provider: str
+    model: str
+    group: str
+    interval_s: float | None
+    enabled: bool
+    connection: str | None
+    price_in: float | None
+    price_out: float | None
+    state: str
+    since: int | None
+    why: str
+    last_at: int | None
+    failures: int
+    probes: int
+    values: tuple[SampleNow, ...]
+
+
+class IncidentNow(NamedTuple):
+    """An incident that is open; ``opened_at`` is milliseconds since the epoch.
+
+    ``cause`` says whose fault it is: "network", or the name of a provider, a model or an endpoint. ``endpoints`` are
+    the names of the members that are not well yet.
+    """
+
+    id: str
+    opened_at: int
+    state: str
+    severity: str
+    cause: str
+    endpoints: tuple[str, ...]
+    acknowledged: bool
+
+
+class RecorderNow(NamedTuple):
+    """Who records at a vantage, or did last, and when it last wrote so (ms since the epoch, by its own clock)."""
+
+    vantage: str
+    beat_at: int
+
+
+class StoreNow(NamedTuple):
+    """A store at the instant ``at`` (ms since the epoch), over the last ``window_s`` seconds, on one ``lane``.
+
+    ``store`` is its URL as it may be shown. ``recorder_beat_at`` is the newest sign of life of any recorder, None where
+    there never was one. ``endpoints`` are those that were asked for, in the order of the configuration; ``groups`` and
+    ``names`` all that the store knows, for the error about an unknown one.
+    """
+
+    at: int
+    window_s: float
+    lane: Lane
+    store: str
+    recorders: tuple[RecorderNow, ...]
+    endpoints: tuple[EndpointNow, ...]
+    incidents: tuple[IncidentNow, ...]
+    groups: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @property
+    def recorder_beat_at(self) -> int | None:
+        """The newest sign of life of any recorder (ms since the epoch); None where there never was one."""
+        return max((one.beat_at for one in self.recorders), default=None)

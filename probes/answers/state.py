@@ -1,0 +1,156 @@
+"""The state of an endpoint now: what its recorder judged, as far as that is still of now; pure."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from probes.answers.now import SampleNow
+from probes.outcome import FAILED, UNCOUNTED, Outcome
+
+STALE_INTERVALS: Final = 3
+STALE_AT_LEAST_S: Final = 180.0
+"""A newest sample is stale after so many intervals of its endpoint, and never before so many seconds.
+
+A probe may take a minute, and a recorder that restarts catches up.
+"""
+
+ROW_FAILED: Final = 3
+"""Where nobody judges, so many failed probes in a row are an endpoint that is down, one less a failing one."""
+
+_NOT_SENT: Final = ("no_key", "skipped", "own_fault")
+
+
+class Facts(NamedTuple):
+    """What a recorder said of an endpoint: as it is configured, and as it is probed now."""
+
+    provider: str
+    model: str
+    dialect: str
+    group: str
+    interval_s: float | None = None
+    enabled: bool = True
+    connection: str | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    paused: bool = False
+    no_key: bool = False
+    blocked_why: str | None = None
+
+
+class Judged(NamedTuple):
+    """What is judged of an endpoint's lane, as in `probes.alerts.state.Judgement`."""
+
+    state: str
+    since: int | None
+    at: int
+    metric: str | None = None
+    ratio: float | None = None
+    outcome: str | None = None
+    detail: str = ""
+    failures: int = 0
+    probes: int = 0
+
+
+class StateNow(NamedTuple):
+    """A state, since when (ms since the epoch, None: not known), and why in a few words ("": nothing to add)."""
+
+    state: str
+    since: int | None = None
+    why: str = ""
+
+
+def stale_after_ms(interval_s: float | None) -> int:
+    """How old (ms) the newest sample of an endpoint may be before it says nothing of now."""
+    return round(1000 * max(STALE_AT_LEAST_S, STALE_INTERVALS * (interval_s or 0.0)))
+
+
+def tally(values: Sequence[SampleNow]) -> tuple[int, int]:
+    """Of these samples the failed, and all that have a part in the error rate."""
+    failures = sum(one.outcome in FAILED for one in values)
+    return failures, sum(one.outcome not in UNCOUNTED for one in values)
+
+
+def state_now(
+    facts: Facts | None, judged: Judged | None, values: Sequence[SampleNow], last_at: int | None, now: int
+) -> StateNow:
+    """The state at ``now`` of an endpoint whose newest sample began at ``last_at`` (ms since the epoch).
+
+    Without a recorder (``facts`` is None), as of imported results, samples are of now while there are any.
+    """
+    if facts is not None and (kept := _not_probed(facts)) is not None:
+        return kept
+    if last_at is None:
+        return StateNow("waiting", why="it was never probed")
+    limit = stale_after_ms(facts.interval_s) if facts is not None else 0
+    if (facts is not None and now - last_at > limit) or (facts is None and not values):
+        why = facts.blocked_why if facts is not None else None
+        return StateNow("stale", last_at, f"no sample for {ago(now - last_at)}{f' ({why})' if why else ''}")
+    if judged is not None and last_at - judged.at <= max(limit, stale_after_ms(None)):
+        if judged.state in ("ok", "learning", "slow", "changed"):
+            return _measurable(values) or StateNow(judged.state, judged.since, _why(judged))
+        return StateNow(judged.state, judged.since, _why(judged))
+    return _unjudged(values)
+
+
+def ago(ms: int) -> str:
+    """A span of time in a word: ``42 s``, ``7 min``, ``5 h``, ``3 d``."""
+    seconds = max(0, ms) // 1000
+    for limit, size, unit in ((120, 1, "s"), (7_200, 60, "min"), (172_800, 3_600, "h")):
+        if seconds < limit:
+            return f"{seconds // size} {unit}"
+    return f"{seconds // 86_400} d"
+
+
+def _not_probed(facts: Facts) -> StateNow | None:
+    """Why an endpoint is not probed at all; None where it is."""
+    if not facts.enabled:
+        return StateNow("paused", why="switched off in the configuration")
+    if facts.paused:
+        return StateNow("paused", why="paused by a person")
+    if facts.no_key:
+        return StateNow("no key", why="its key is not found")
+    return None
+
+
+def _why(judged: Judged) -> str:
+    if judged.state == "slow" and judged.ratio is not None:
+        what = "decode speed" if judged.metric == "tokens_per_s" else "TTFT"
+        return f"{what} {judged.ratio:.1f} times slower than usual"
+    if judged.state in ("failing", "down") and judged.probes:
+        return f"{judged.failures} of {judged.probes} probes failed{f': {judged.outcome}' if judged.outcome else ''}"
+    return judged.detail or (judged.outcome or "").replace("_", " ")
+
+
+def _measurable(values: Sequence[SampleNow]) -> StateNow | None:
+    """The state of an endpoint that answers, but whose answers measure nothing; None where most of them do."""
+    good = [one for one in values if one.outcome == Outcome.OK]
+    untrusted = sum(not one.trusted for one in good)
+    if 2 * untrusted > len(good):
+        return StateNow("untrusted", good[0].started_at, f"{untrusted} of {len(good)} timings are not trusted")
+    buffered = sum(one.buffered for one in good)
+    if 2 * buffered > len(good):
+        return StateNow("silent", good[0].started_at, f"{buffered} of {len(good)} answers were held back on the way")
+    return None
+
+
+def _unjudged(values: Sequence[SampleNow]) -> StateNow:
+    """The state by the newest samples alone, where no recorder judged."""
+    sent = [one for one in values if one.outcome not in _NOT_SENT]
+    if not sent:
+        if values and values[-1].outcome == Outcome.NO_KEY:
+            return StateNow("no key", values[-1].started_at, "its key is not found")
+        return StateNow("ok")
+    newest = sent[-1]
+    if newest.outcome == Outcome.RATE_LIMITED:
+        return StateNow("limited", newest.started_at, "the newest probe was rate limited")
+    if newest.outcome == Outcome.QUOTA:
+        return StateNow("quota", newest.started_at, "the newest probe met an exhausted quota")
+    failed = []
+    for one in reversed(sent):
+        if one.outcome not in FAILED:
+            break
+        failed.append(one)
+    if len(failed) >= ROW_FAILED - 1:
+        state = "down" if len(failed) >= ROW_FAILED else "failing"
+        words = newest.outcome.replace("_", " ")
+        return StateNow(state, failed[-1].started_at, f"the last {len(failed)} probes failed: {words}")
+    return _measurable(values) or StateNow("ok")

@@ -1,0 +1,1 @@
+"""Tests of answers from a store."""

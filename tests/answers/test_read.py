@@ -1,0 +1,269 @@
+"""What is known of a store's endpoints now, from each database, from older versions and from damaged ones."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from probes.alerts.state import Judgement, State
+from probes.answers.read import read_now
+from probes.endpoint import Price
+from probes.feed.messages import MonitorStatus
+from probes.outcome import Outcome
+from probes.store.alerts.incidents import AlertStore
+from probes.store.problem import NoHistory, StoreProblem
+from probes.store.schema import REVISIONS
+from tests.answers.recorded import MINUTE, NOW, facts, minutes, record
+from tests.samples import sample
+from tests.store.stores import ask, fill, open_old, other, url_of
+
+
+def named(now):
+    return {one.name: one for one in now.endpoints}
+
+
+def test_a_recorders_endpoints_with_their_facts_samples_and_judgements(store):
+    record(
+        store,
+        [facts("a", group="g", price=Price(0.1, 0.5)), facts("b"), facts("off", enabled=False)],
+        [*minutes("a", [100.0, 110.0]), *minutes("b", [200.0], outcome=Outcome.TIMEOUT)],
+        [Judgement(vantage="local", endpoint="b", lane="warm", state=State.FAILING, since=NOW - MINUTE, at=NOW,
+                   failures=3, probes=4, outcome="timeout")],
+    )  # fmt: skip
+    now = read_now(store, at=NOW)
+    found = named(now)
+    assert list(found) == ["a", "b", "off"]
+    assert (now.groups, now.names) == (("g", "model"), ("a", "b", "off"))
+    assert now.recorder_beat_at == NOW
+    a, b = found["a"], found["b"]
+    assert (a.group, a.interval_s, a.price_in, a.price_out, a.connection) == ("g", 60.0, 0.1, 0.5, "warm")
+    assert [one.ttft_ms for one in a.values] == [100.0, 110.0]
+    assert (a.state, a.failures, a.probes, a.last_at) == ("ok", 0, 2, NOW)
+    assert (b.state, b.since, b.why) == ("failing", NOW - MINUTE, "3 of 4 probes failed: timeout")
+    assert (b.failures, b.probes) == (1, 1)
+    assert (found["off"].state, found["off"].enabled) == ("paused", False)
+
+
+def test_only_a_groups_endpoints_or_those_of_these_names(store):
+    record(store, [facts("a", group="g"), facts("b"), facts("c", model="m")], minutes("a", [1.0]))
+    assert list(named(read_now(store, group="g", at=NOW))) == ["a"]
+    assert list(named(read_now(store, group="m", at=NOW))) == ["c"]  # the model's name, where there is no group
+    assert list(named(read_now(store, endpoints=["b", "c"], at=NOW))) == ["b", "c"]
+    nothing = read_now(store, group="none", at=NOW)
+    assert nothing.endpoints == ()
+    assert nothing.groups == ("g", "model", "m")
+
+
+def test_only_the_window_the_lane_and_scheduled_samples(store):
+    record(
+        store,
+        [facts("a", connection="both")],
+        [
+            *minutes("a", [1.0, 2.0, 3.0]),
+            sample(endpoint="a", started_at=NOW - 30_000, connection="cold", ttft_ms=99.0),
+            sample(endpoint="a", started_at=NOW - 20_000, connection="cold", outcome=Outcome.TIMEOUT),
+            sample(endpoint="a", started_at=NOW - 10_000, connection="warm", ttft_ms=98.0, kind="confirm"),
+            sample(endpoint="a", started_at=NOW + 3_600_000, connection="warm", ttft_ms=97.0),
+        ],
+    )
+    (warm,) = read_now(store, window_s=90, at=NOW).endpoints
+    assert [(one.ttft_ms, one.outcome) for one in warm.values] == [(2.0, "ok"), (None, "timeout"), (3.0, "ok")]
+    assert warm.last_at == NOW  # what is dated in the future says nothing
+    (cold,) = read_now(store, window_s=90, lane="cold", at=NOW).endpoints
+    assert [one.ttft_ms for one in cold.values] == [99.0, None]
+
+
+def test_a_changed_model_has_the_samples_of_the_new_one_alone(store):
+    record(store, [facts("a", model="new")], [*minutes("a", [1.0], model="old"), *minutes("a", [2.0], model="new")])
+    (one,) = read_now(store, at=NOW).endpoints
+    assert (one.model, [value.ttft_ms for value in one.values]) == ("new", [2.0])
+
+
+def test_without_a_recorders_word_there_is_what_samples_are_of(store):
+    record(store, None, [*minutes("a", [1.0], model="old"), *minutes("a", [2.0], model="new"), *minutes("b", [3.0])])
+    found = named(read_now(store, at=NOW))
+    assert {name: (one.group, one.interval_s, one.state) for name, one in found.items()} == {
+        "a": ("new", None, "ok"),
+        "b": ("model", None, "ok"),
+    }
+    assert [one.ttft_ms for one in found["a"].values] == [2.0]
+
+
+def test_results_of_other_programs_only_where_asked_for_or_alone(store):
+    fill(store, minutes("theirs", [1.0], vantage="import:aiperf"))
+    assert [one.vantage for one in read_now(store, at=NOW).endpoints] == ["import:aiperf"]
+    fill(store, minutes("ours", [1.0]))
+    assert list(named(read_now(store, at=NOW))) == ["ours"]
+    assert list(named(read_now(store, vantage="import:aiperf", at=NOW))) == ["theirs"]
+
+
+def test_each_vantage_has_its_own(store):
+    record(store, [facts("a")], minutes("a", [1.0]))
+    record(store, [facts("a")], minutes("a", [9.0], vantage="far"), vantage="far")
+    both = read_now(store, at=NOW)
+    assert [(one.vantage, one.values[0].ttft_ms) for one in both.endpoints] == [("far", 9.0), ("local", 1.0)]
+    assert [one.vantage for one in both.recorders] == ["far", "local"]
+    assert [one.vantage for one in read_now(store, vantage="far", at=NOW).endpoints] == ["far"]
+    assert read_now(store, vantage="nowhere", at=NOW).endpoints == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "monitor", "state", "why"),
+    [
+        ({}, MonitorStatus("a", paused=True), "paused", "paused by a person"),
+        ({}, MonitorStatus("a", no_key=True), "no key", "its key is not found"),
+        ({}, MonitorStatus("a", blocked_why="the limiter says wait"), "waiting", "it was never probed"),
+    ],
+)
+def test_what_is_not_probed_says_why(tmp_path, fields, monitor, state, why):
+    url = url_of(tmp_path / "history.db")
+    record(url, [facts("a", **fields)], monitors=[monitor])
+    (one,) = read_now(url, at=NOW).endpoints
+    assert (one.state, one.why) == (state, why)
+
+
+def test_open_incidents_and_none_that_ended(store):
+    from probes.alerts.incident import Cause, Change, Incident, Member
+
+    def incident(number, **fields):
+        member = Member(vantage="local", endpoint="a", provider="sim", model="model", lane="warm",
+                        state=State.DOWN, worst=State.DOWN, since=NOW)  # fmt: skip
+        return Incident(id=number, key=number, cause=Cause("provider", "sim\x1b[31m"), state=State.DOWN,
+                        worst=State.DOWN, severity="critical", first_failure_at=NOW, opened_at=NOW,
+                        last_seen_at=NOW, members=(member,), **fields)  # fmt: skip
+
+    record(store, [facts("a")])
+    AlertStore(store).keep([Change(incident=incident("1")), Change(incident=incident("2", resolved_at=NOW))])
+    (one,) = read_now(store, at=NOW).incidents
+    assert (one.id, one.state, one.cause, one.endpoints, one.acknowledged) == ("1", "down", "sim", ("a",), False)
+
+
+def test_no_store_is_no_history_and_nothing_is_made(nowhere):
+    with pytest.raises(NoHistory):
+        read_now(nowhere)
+
+
+@pytest.mark.parametrize("revision", REVISIONS[:-1])
+def test_stores_of_every_older_version(tmp_path, revision):
+    path = tmp_path / "history.db"
+    with open_old(path, revision) as connection:
+        connection.execute(
+            "INSERT INTO endpoint (id, vantage, name, provider, dialect, model) VALUES (1, 'local', 'a', 'p', 'd', 'm')"
+        )
+        connection.execute(
+            "INSERT INTO sample (endpoint_id, started_at, outcome, connection, ttft_ms) VALUES (1, ?, 'ok', 'warm', 5)",
+            [NOW],
+        )
+    connection.close()
+    (one,) = read_now(url_of(path), at=NOW).endpoints
+    assert (one.name, one.group, one.state, one.values[0].ttft_ms) == ("a", "m", "ok", 5.0)
+
+
+@pytest.mark.parametrize("revision", ["0001", "0014"])
+def test_older_versions_in_postgres(postgres, revision):
+    url = postgres.store(revision)
+    with other(url) as connection:
+        connection.execute(
+            "INSERT INTO endpoint (id, vantage, name, provider, dialect, model) VALUES (1, 'local', 'a', 'p', 'd', 'm')"
+        )
+        connection.execute(
+            "INSERT INTO sample (endpoint_id, started_at, outcome, connection, ttft_ms) "
+            f"VALUES (1, {NOW}, 'ok', 'warm', 5)"
+        )
+    (one,) = read_now(url, at=NOW).endpoints
+    assert (one.name, one.values[0].ttft_ms, one.values[0].trusted) == ("a", 5.0, True)
+
+
+def test_a_store_of_a_newer_version_is_not_read(store):
+    fill(store, [])
+    with other(store) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(StoreProblem) as caught:
+        read_now(store)
+    assert caught.value.state == "newer"
+
+
+def test_a_foreign_file_and_a_locked_store_say_so(tmp_path):
+    path = tmp_path / "history.db"
+    path.write_text("dear diary")
+    with pytest.raises(StoreProblem) as caught:
+        read_now(url_of(path))
+    assert caught.value.state == "foreign"
+    path.unlink()
+    fill(path, minutes("a", [1.0]))
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(StoreProblem) as caught:
+        read_now(url_of(path))
+    assert caught.value.state == "locked"
+    holder.close()
+
+
+def test_a_store_that_may_not_be_written_is_read(tmp_path):
+    path = tmp_path / "history.db"
+    fill(path, minutes("a", [1.0]))
+    ask(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    path.chmod(0o400)
+    assert list(named(read_now(url_of(path), at=NOW))) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "status",
+    ["", "[]", "null", "{", '{"endpoints": 5}', '{"endpoints": {"a": 1}}', "[" * 100_000],
+)
+def test_a_status_that_says_nothing_of_endpoints_counts_as_none(tmp_path, status):
+    url = url_of(tmp_path / "history.db")
+    record(url, None, minutes("a", [1.0]), status=status)
+    assert [(one.name, one.state) for one in read_now(url, at=NOW).endpoints] == [("a", "ok")]
+
+
+def test_values_of_other_kinds_in_a_status_count_as_not_said(tmp_path):
+    url = url_of(tmp_path / "history.db")
+    endpoint = {
+        "name": "a",
+        "provider": "sim",
+        "model": "model",
+        "dialect": "openai_chat",
+        "interval": "often",
+        "price": [1],
+        "group": 4,
+    }
+    watches = [7, {"endpoint": ["a"], "paused": True}]
+    status = json.dumps({"watches": watches, "engine": 3, "endpoints": ["x", {"name": 3}, endpoint]})
+    record(url, None, minutes("a", [1.0]), status=status)
+    (one,) = read_now(url, at=NOW).endpoints
+    assert (one.group, one.interval_s, one.price_in, one.state) == ("model", None, None, "ok")
+
+
+def test_words_of_others_are_plain(tmp_path):
+    url = url_of(tmp_path / "history.db")
+    fill(url, minutes("a\x1b]0;x\x07b\n#[fg=red]", [1.0], vantage="import:x", model="m\x1b[2J"))
+    (one,) = read_now(url, at=NOW).endpoints
+    assert (one.name, one.group) == ("ab #[fg=red]", "m")
+    assert read_now(url, group="m", endpoints=["ab #[fg=red]"], at=NOW).endpoints
+
+
+def test_samples_are_found_by_the_index(tmp_path):
+    from probes.answers import read
+
+    path = tmp_path / "history.db"
+    fill(path, [])
+    for sql in (read._SAMPLES, read._NEWEST):
+        count = sql.count("?")
+        plan = sqlite3.connect(path).execute(f"EXPLAIN QUERY PLAN {read._asked([1, 2])} {sql}", [1] * (count + 2))
+        words = [row[3] for row in plan.fetchall()]
+        assert any("sample USING" in one and "sample_by_endpoint (endpoint_id=?" in one for one in words), words
+
+
+def test_reading_imports_nothing_heavy(tmp_path):
+    path = tmp_path / "history.db"
+    fill(path, minutes("a", [1.0]))
+    heavy = "{'typer', 'textual', 'sqlalchemy', 'httpx', 'asyncio', 'msgspec', 'dataclasses', 'platformdirs'}"
+    code = (
+        "import sys; from probes.answers.read import read_now; "
+        f"read_now({url_of(path)!r}); found = {heavy} & set(sys.modules); assert not found, found"
+    )
+    subprocess.run([sys.executable, "-I", "-c", code], check=True)
