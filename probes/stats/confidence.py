@@ -27,7 +27,7 @@ def quantile_interval(sketch: Sketch, confidence: float = CONFIDENCE, share: flo
     since a sketch cannot tell values within a bin apart. None of too few values: for 95 % of a median six are needed.
     """
     count = sketch.count
-    low, below_high = _rank(count, share, confidence), _rank(count, 1 - share, confidence)
+    low, below_high = rank_outside(count, share, confidence), rank_outside(count, 1 - share, confidence)
     if not low or not below_high:
         return None
     first, last = sketch.quantiles((low - 1) / (count - 1), (count - below_high) / (count - 1))
@@ -49,7 +49,7 @@ def share_interval(part: int, whole: int) -> tuple[float, float] | None:
 
 
 @cache
-def _rank(count: int, share: float, confidence: float) -> int:
+def rank_outside(count: int, share: float, confidence: float) -> int:
     """The highest order statistic (from 1 on) that exceeds the quantile with at most half the error; 0: none."""
     if not count or not 0 < share < 1:
         return 0

@@ -73,11 +73,17 @@ def paired_interval(logs: Sequence[float], *, every_look: bool = False) -> tuple
     pair, to stop at a difference; it is wider then.
     """
     n = len(logs)
-    if n < FEWEST:
-        return None
-    ordered, chance = sorted(logs), chance_of_error(n, every_look=every_look)
+    return None if n < FEWEST else interval_with(logs, chance_of_error(n, every_look=every_look))
+
+
+def interval_with(logs: Sequence[float], chance: float) -> tuple[float, float]:
+    """The interval that misses the centre of independent ``logs`` with probability ``chance``, half of it on each side.
+
+    Where neighbours are alike it is wider. It always contains the median. Raises StatisticsError for fewer than 2.
+    """
+    n, ordered = len(logs), sorted(logs)
     low, middle, high = _signed_ranks(ordered, chance) if 2.0 ** (1 - n) <= chance else _student(ordered, chance)
-    wider, half = _stretch(logs), n // 2
+    wider, half = stretch(logs), n // 2
     median = (ordered[half] + ordered[-half - 1]) / 2
     return min(middle - wider * (middle - low), median), max(middle + wider * (high - middle), median)
 
@@ -89,15 +95,15 @@ def more_pairs(logs: Sequence[float], margin: float, *, every_look: bool = False
     """
     if len(logs) < 2:
         return None
-    middle, spread = abs(fmean(logs)), stdev(logs) * _stretch(logs)
+    middle, spread = abs(fmean(logs)), stdev(logs) * stretch(logs)
     for n in range(max(len(logs) + 1, FEWEST), MOST + 1):
-        half = _t(n - 1, chance_of_error(n, every_look=every_look)) * spread / math.sqrt(n)
+        half = student_t(n - 1, chance_of_error(n, every_look=every_look)) * spread / math.sqrt(n)
         if half < middle or middle + half < margin:
             return n - len(logs)
     return None
 
 
-def _stretch(logs: Sequence[float]) -> float:
+def stretch(logs: Sequence[float]) -> float:
     """The factor by which the interval is widened where neighbouring values are alike (autocorrelated).
 
     The mean of many values that drift, with a memory of ``m`` and an autocorrelation ``r`` from one to the next, has
@@ -145,12 +151,12 @@ def _rank_sums(n: int, chance: float) -> tuple[int, float]:
 def _student(ordered: Sequence[float], chance: float) -> tuple[float, float, float]:
     """The interval of Student's t for the mean of the values, and the mean."""
     n = len(ordered)
-    middle, half = fmean(ordered), _t(n - 1, chance) * stdev(ordered) / math.sqrt(n)
+    middle, half = fmean(ordered), student_t(n - 1, chance) * stdev(ordered) / math.sqrt(n)
     return middle - half, middle, middle + half
 
 
 @cache
-def _t(freedom: int, chance: float) -> float:
+def student_t(freedom: int, chance: float) -> float:
     """The t that luck exceeds, up or down, with probability ``chance``; by halving, to ten digits."""
     low, high = 0.0, math.pi / 2
     while high - low > 1e-12:

@@ -1,0 +1,134 @@
+"""One endpoint judged by one metric: the interval for any chance of error, whatever it was made of; pure.
+
+All that is compared here has one direction: more is worse. Times and speeds are logarithms (of a speed the negative),
+errors are shares of 1.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from probes.gate.counted import has_failed, has_finished, value
+from probes.gate.limit import HIGHER_IS_BETTER, Limit, Metric
+from probes.gate.proportions import difference_interval, proportion_interval
+from probes.gate.quantile import quantile_interval
+from probes.gate.verdict import GateRequest, Round
+from probes.stats.paired_confidence import FEWEST, interval_with, stretch
+from probes.stats.quantiles import median, quantile
+
+Bounds = Callable[[float], tuple[float, float] | None]
+"""The ends of the interval, each of which misses the truth with the given chance; None where there are too few."""
+
+ERRORS_EXCLUDED: Final = 0.05
+"""Errors pass once so many points more are excluded, or the margin if it is wider.
+
+Nobody can do better with 100 pairs: if 2 of 100 fail, 13 of 100 such gates see no failure at all.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a metric of an endpoint shows so far; more is worse.
+
+    The endpoint fails where the whole interval is above ``fails_above``, and passes where it is below
+    ``passes_below``. ``estimate`` and ``bounds`` are None where there is nothing to compare; ``missing`` says why.
+    ``never_answered``: the endpoint failed each time, which fails whatever else is known.
+    """
+
+    endpoint: str
+    metric: Metric
+    n: int
+    unit: Literal["ratio", "points", "value"]
+    fails_above: float
+    passes_below: float
+    estimate: float | None = None
+    bounds: Bounds | None = None
+    missing: str = ""
+    limit: Limit | None = None
+    never_answered: bool = False
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether more is better of the value that people know."""
+        return self.metric in HIGHER_IS_BETTER
+
+    def shown(self, worse: float) -> float:
+        """A value of the scale where more is worse, as people know it: a ratio, points, ms or tokens/s."""
+        if self.metric == "errors":
+            return worse
+        return math.exp(-worse if self.is_reversed else worse)
+
+
+def paired(request: GateRequest, rounds: Sequence[Round], endpoint: str, against: str, metric: Metric) -> Comparison:
+    """One endpoint against another, round by round: only what both have in the same round is compared."""
+    both = [(one[endpoint], one[against]) for one in rounds if endpoint in one and against in one]
+    if metric == "errors":
+        finished = [(has_failed(one), has_failed(two)) for one, two in both if has_finished(one) and has_finished(two)]
+        return _errors(request, endpoint, finished)
+    values = [(value(one, metric), value(two, metric)) for one, two in both]
+    logs = [math.log(one / two) for one, two in values if one and two]
+    if metric in HIGHER_IS_BETTER:
+        logs = [-one for one in logs]
+    edge = math.log(1 + request.margin)
+    if not logs:
+        without = [name for name, at in ((endpoint, 0), (against, 1)) if not any(pair[at] for pair in values)]
+        missing = f"no value of {' and '.join(without)}" if without else "no round in which both have a value"
+        return Comparison(endpoint, metric, 0, "ratio", edge, edge, missing=missing)
+    return Comparison(endpoint, metric, len(logs), "ratio", edge, edge, median(logs), _paired_bounds(logs))
+
+
+def _paired_bounds(logs: Sequence[float]) -> Bounds:
+    def bounds(chance: float) -> tuple[float, float] | None:
+        return None if len(logs) < FEWEST else interval_with(logs, 2 * chance)
+
+    return bounds
+
+
+def _errors(request: GateRequest, endpoint: str, finished: Sequence[tuple[bool, bool]]) -> Comparison:
+    """The difference of two failure rates; widened where failures come in a row."""
+    n, edge = len(finished), request.margin_errors
+    lenient = max(edge, ERRORS_EXCLUDED)
+    if not n:
+        return Comparison(endpoint, "errors", 0, "points", edge, lenient, missing="no round finished on both sides")
+    new, base = sum(one for one, _ in finished), sum(two for _, two in finished)
+    wider = stretch([float(one) - two for one, two in finished])
+
+    def bounds(chance: float) -> tuple[float, float]:
+        return difference_interval((new, n), (base, n), chance, wider)
+
+    return Comparison(endpoint, "errors", n, "points", edge, lenient, (new - base) / n, bounds)
+
+
+def against_limit(rounds: Sequence[Round], endpoint: str, limit: Limit) -> Comparison:
+    """One endpoint against a limit."""
+    samples = [one[endpoint] for one in rounds if endpoint in one]
+    metric = limit.metric
+    if limit.share is None:
+        failures = [float(has_failed(one)) for one in samples if has_finished(one)]
+        n, failed = len(failures), round(math.fsum(failures))
+        if not n:
+            return Comparison(
+                endpoint, metric, 0, "value", limit.value, limit.value, missing="nothing has finished", limit=limit
+            )
+        wider = stretch(failures)
+
+        def rate(chance: float) -> tuple[float, float]:
+            return proportion_interval(failed, n, chance, wider)
+
+        return Comparison(endpoint, metric, n, "value", limit.value, limit.value, failed / n, rate, limit=limit)
+    better = metric in HIGHER_IS_BETTER
+    known = (value(one, metric) for one in samples)
+    logs = [-math.log(one) if better else math.log(one) for one in known if one]
+    share = 1 - limit.share if better else limit.share
+    edge = -math.log(limit.value) if better else math.log(limit.value)
+    if not logs:
+        missing = f"no value of {endpoint}"
+        return Comparison(endpoint, metric, 0, "value", edge, edge, missing=missing, limit=limit)
+
+    def bounds(chance: float) -> tuple[float, float] | None:
+        return quantile_interval(logs, share, chance)
+
+    return Comparison(
+        endpoint, metric, len(logs), "value", edge, edge, quantile(sorted(logs), share), bounds, limit=limit
+    )

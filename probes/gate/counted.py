@@ -1,0 +1,45 @@
+"""Which samples of a gate count, and for what; pure."""
+
+from typing import Final
+
+from probes.gate.limit import Metric
+from probes.outcome import FAILED, LIMITED, Outcome
+from probes.sample import Sample
+from probes.stats.sample_values import HELD_BACK
+
+COLUMNS: Final[dict[Metric, str]] = {
+    "ttft": "ttft_ms",
+    "ttfa": "ttfa_ms",
+    "e2e": "e2e_ms",
+    "tokens_per_s": "tokens_per_s",
+}
+
+
+def value(sample: Sample, metric: Metric) -> float | None:
+    """A sample's time in milliseconds or its tokens/s; None where it does not count.
+
+    It counts if it ended ok, on a warm connection, with times that this machine did not distort (``trusted``), and if
+    nothing on the way held the answer back (``buffered``; E2E counts all the same). A value of 0 does not count.
+    """
+    if sample.outcome is not Outcome.OK or sample.trusted is False or sample.connection != "warm":
+        return None
+    column = COLUMNS[metric]
+    if sample.buffered and column in HELD_BACK:
+        return None
+    found: float | None = getattr(sample, column)
+    return found or None
+
+
+def is_limited(sample: Sample) -> bool:
+    """Whether the provider refused it for a rate limit or a used-up quota, which says nothing of how good it is."""
+    return sample.outcome in LIMITED
+
+
+def has_finished(sample: Sample) -> bool:
+    """Whether it counts in the rate of errors: ok or failed; not limited, never sent or spoilt by this machine."""
+    return sample.outcome is Outcome.OK or has_failed(sample)
+
+
+def has_failed(sample: Sample) -> bool:
+    """Whether it counts as failed in the rate of errors."""
+    return sample.outcome in FAILED and not is_limited(sample)

@@ -1,0 +1,28 @@
+"""When a gate looks at what it has, and how much chance of error each look may use up; pure.
+
+Who looks often finds luck sooner or later. So each look has a part of the whole chance of error, and the parts add up
+to it (Bonferroni's inequality: true however the looks depend on each other, also where speeds drift). How much is used
+up by a share ``t`` of the most rounds is alpha × t ** `POWER` (Kim and DeMets 1987): early looks are stricter than
+late ones, and still see what is twice as slow.
+"""
+
+import math
+from bisect import bisect_left
+from typing import Final
+
+FIRST: Final = (10, 20, 40, 70, 100)
+POWER: Final = 1.5
+
+
+def looks(most: int) -> tuple[int, ...]:
+    """After how many rounds to look, of at most ``most``, the last; beyond 100 each time at half as many more."""
+    found = list(FIRST)
+    while found[-1] < most:
+        found.append(found[-1] * 3 // 2)
+    return (*found[: bisect_left(found, most)], most)
+
+
+def spent(alpha: float, rounds: int, most: int) -> float:
+    """How much of the chance of error ``alpha`` the look after ``rounds`` may use up, of at most ``most`` rounds."""
+    before = max((one for one in looks(most) if one < rounds), default=0)
+    return alpha * (math.pow(rounds / most, POWER) - math.pow(before / most, POWER))

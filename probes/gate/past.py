@@ -1,0 +1,145 @@
+"""One endpoint against its own past: the spread of stretches that are as long as the gate; pure.
+
+Two stretches of one endpoint's time differ by more than their samples' spread says, since providers drift. How much,
+the past itself tells: it is cut into equally long stretches, and the gate asks how many of them were that much better
+or worse than what it measures. What the stretches' medians differ by through their few samples alone is taken out.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean, pvariance, stdev
+from typing import Final
+
+from probes.gate.comparison import ERRORS_EXCLUDED, Comparison
+from probes.gate.counted import COLUMNS, has_failed, has_finished, value
+from probes.gate.limit import HIGHER_IS_BETTER, Metric
+from probes.gate.proportions import proportion_interval
+from probes.gate.quantile import quantile_interval
+from probes.gate.verdict import GateRequest, PastStretch, PastStretches, Round
+from probes.sample import Sample
+from probes.stats.paired_confidence import stretch, student_t
+from probes.stats.quantiles import median, quantile
+
+FEWEST_VALUES: Final = 5
+"""Values that a stretch needs for a median."""
+
+FEWEST_STRETCHES: Final = 30
+"""Stretches of the past below which nothing is said."""
+
+_HOUR_MS: Final = 3_600_000
+_WEEK_HOURS: Final = 168
+_NORMAL_MEDIAN: Final = math.pi / 2
+"""The variance of a median of normal values over that of their mean (Kendall and Stuart, 14.12)."""
+_QUARTILES: Final = 1.349
+"""What the quartiles of a normal are apart, in standard deviations."""
+
+
+def cut(samples: Iterable[Sample], length_s: float) -> tuple[PastStretch, ...]:
+    """An endpoint's samples as stretches of ``length_s`` each, oldest first; those without any sample are left out.
+
+    Samples of a kind of their own are for others to leave out. Raises ValueError where the length is not positive.
+    """
+    if not length_s > 0:
+        raise ValueError(f"a stretch lasts longer than 0 s, not {length_s:g} s")
+    length = length_s * 1000
+    rows: dict[int, list[Sample]] = {}
+    for one in samples:
+        rows.setdefault(int(one.started_at // length), []).append(one)
+    return tuple(_one_stretch(int(at * length), row) for at, row in sorted(rows.items()))
+
+
+def _one_stretch(at: int, samples: Sequence[Sample]) -> PastStretch:
+    medians, noise = {}, {}
+    for metric in COLUMNS:
+        logs = sorted(math.log(found) for one in samples if (found := value(one, metric)))
+        if len(logs) >= FEWEST_VALUES:
+            middle, low, high = (quantile(logs, share) or 0.0 for share in (0.5, 0.25, 0.75))
+            medians[metric] = math.exp(middle)
+            noise[metric] = _NORMAL_MEDIAN * ((high - low) / _QUARTILES) ** 2 / len(logs)
+    return PastStretch(at, medians, noise, sum(map(has_failed, samples)), sum(map(has_finished, samples)))
+
+
+def alike(past: PastStretches, at: int) -> PastStretches:
+    """The stretches that began within an hour of the same hour of the week as ``at`` (milliseconds since the epoch).
+
+    Where they are fewer than `FEWEST_STRETCHES`: those of the same hours of all days, or else all.
+    """
+    hour = at / _HOUR_MS
+    for period in (_WEEK_HOURS, 24):
+        found = [one for one in past if abs((one.at / _HOUR_MS - hour + period / 2) % period - period / 2) <= 1]
+        if len(found) >= FEWEST_STRETCHES:
+            return found
+    return past
+
+
+def against_past(
+    request: GateRequest, rounds: Sequence[Round], endpoint: str, past: Mapping[str, PastStretches], metric: Metric
+) -> Comparison:
+    """One endpoint against its own past."""
+    samples = [one[endpoint] for one in rounds if endpoint in one]
+    stretches = alike(past.get(endpoint, ()), samples[0].started_at if samples else 0)
+    if metric == "errors":
+        return _errors(request, endpoint, samples, stretches)
+    edge, sign = math.log(1 + request.margin), -1 if metric in HIGHER_IS_BETTER else 1
+    logs = [sign * math.log(found) for one in samples if (found := value(one, metric))]
+    known = [(sign * math.log(one.medians[metric]), one.noise[metric]) for one in stretches if metric in one.medians]
+    if len(known) < FEWEST_STRETCHES or not logs:
+        missing = f"no value of {endpoint}" if not logs else _too_few(len(known))
+        return Comparison(endpoint, metric, len(logs), "ratio", edge, edge, missing=missing)
+    middle, usual = median(logs) or 0.0, _without_noise(known)
+    centre = median(usual) or 0.0
+
+    def bounds(chance: float) -> tuple[float, float]:
+        low, high = quantile_interval(logs, 0.5, chance)
+        least, most = spread(usual, chance)
+        estimate = middle - centre
+        return estimate - math.hypot(middle - low, most - centre), estimate + math.hypot(high - middle, centre - least)
+
+    return Comparison(endpoint, metric, len(logs), "ratio", edge, edge, middle - centre, bounds)
+
+
+def _too_few(count: int) -> str:
+    return f"only {count} stretches of its past have values enough, {FEWEST_STRETCHES} are needed"
+
+
+def _without_noise(known: Sequence[tuple[float, float]]) -> list[float]:
+    """The stretches' medians, drawn together by as much as their few samples alone spread them."""
+    values = [one for one, _ in known]
+    centre, whole = median(values) or 0.0, pvariance(values)
+    part = max(0.0, 1 - fmean(noise for _, noise in known) / whole) if whole else 0.0
+    return [centre + math.sqrt(part) * (one - centre) for one in values]
+
+
+def spread(values: Sequence[float], chance: float) -> tuple[float, float]:
+    """What one more value of the same kind is below, and above, with the given ``chance`` each.
+
+    By rank, where there are values enough, else as of a normal distribution (Student's prediction interval).
+    """
+    ordered, n = sorted(values), len(values)
+    rank = int(chance * (n + 1))
+    if rank:
+        return ordered[rank - 1], ordered[-rank]
+    reach = student_t(n - 1, 2 * chance) * stdev(ordered) * math.sqrt(1 + 1 / n)
+    centre = median(ordered) or 0.0
+    return min(ordered[0], centre - reach), max(ordered[-1], centre + reach)
+
+
+def _errors(request: GateRequest, endpoint: str, samples: Sequence[Sample], stretches: PastStretches) -> Comparison:
+    """The failure rate less that of the past as a whole; to fail it must be worse than stretches usually get."""
+    edge = request.margin_errors
+    lenient = max(edge, ERRORS_EXCLUDED)
+    failures = [float(has_failed(one)) for one in samples if has_finished(one)]
+    rows = [one for one in stretches if one.finished]
+    n = len(failures)
+    if not n or len(rows) < FEWEST_STRETCHES:
+        missing = "nothing has finished" if not n else _too_few(len(rows))
+        return Comparison(endpoint, "errors", n, "points", edge, lenient, missing=missing)
+    failed, wider = round(math.fsum(failures)), stretch(failures)
+    usual = sum(one.failed for one in rows) / sum(one.finished for one in rows)
+
+    def bounds(chance: float) -> tuple[float, float]:
+        low, high = proportion_interval(failed, n, chance, wider)
+        bad = spread([one.failed / one.finished for one in rows], chance)[1]
+        return low - max(usual, bad), high - usual
+
+    return Comparison(endpoint, "errors", n, "points", edge, lenient, failed / n - usual, bounds)

@@ -1,0 +1,159 @@
+"""Whether a gate is decided: pass, fail, inconclusive, or go on; pure.
+
+**Looks.** The evidence is judged after 10, 20, 40, 70 and 100 rounds (`probes.gate.looks`), each time with a part of
+the whole chance of error. **Fail**: of one metric of one endpoint the whole interval is worse than the margin.
+**Pass**: of every metric of every endpoint the whole interval is better than the margin; what is faster passes. Else
+another round, and at the cap the verdict is **inconclusive**.
+
+**More than one metric or endpoint.** A gate that may fail by one of many has many chances to fail by luck. So the
+chance of error of a look is divided as Holm (1979) says: the first to fail does so with the whole chance over the
+number of all, the next one with the chance over one fewer. Done at each look with that look's part, the whole chance is
+kept (Maurer and Bretz 2013: each hypothesis has its own spending, and what a rejected one leaves goes to the others). A
+gate passes only if all pass, which luck brings about no more often than for the worst of them: there nothing is divided
+(Berger 1982, intersection-union test).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from probes.gate.comparison import Comparison, against_limit, paired
+from probes.gate.counted import has_failed, is_limited
+from probes.gate.looks import POWER, looks, spent
+from probes.gate.past import against_past
+from probes.gate.verdict import FEWEST_ROUNDS, GateEvidence, GateRequest, GateVerdict, MetricFinding, Round, Verdict
+from probes.gate.words import finding_words, why_words
+from probes.outcome import Outcome
+
+ALPHA_FAIL: Final = 0.05
+"""How often a gate may fail what is exactly as bad as the margin, all looks, metrics and endpoints together."""
+
+ALPHA_PASS: Final = 0.05
+"""How often a gate may pass what is exactly as bad as the margin."""
+
+STORM_SHARE: Final = 0.2
+"""An endpoint of whose probes, ten or more, such a share was limited ends the gate: nothing is decided in a storm."""
+
+STORM_ROW: Final = 5
+"""So many limited probes of an endpoint in a row end the gate: more of them would be no kinder."""
+
+
+PATIENCE: Final = 20
+"""Rounds after which a metric that has no value at all (tokens/s withheld) is waited for no longer."""
+
+
+def decide(request: GateRequest, evidence: GateEvidence) -> GateVerdict | None:
+    """The verdict on what is known so far; None: run another round and ask again.
+
+    To be asked after every round; between two looks it says None unless nothing can come of going on. The same
+    evidence always gives the same verdict. Which samples count is said in `probes.gate.counted`: for times and speeds
+    those that ended ok, warm and trusted; for errors all that finished. Rate limits (429) and quotas are in neither;
+    where they are many the gate is inconclusive, however good the rest looks.
+    """
+    rounds, most = evidence.rounds, request.most_rounds
+    hopeless = _hopeless(request, rounds)
+    last = bool(hopeless or evidence.ended) or len(rounds) >= most
+    if not last and len(rounds) not in looks(most):
+        return None
+    findings = _findings(request, evidence)
+    verdict: Verdict = "inconclusive"
+    if hopeless:
+        findings = [replace(one, decision="inconclusive") for one in findings]
+    elif any(one.decision == "fail" for one in findings):
+        verdict = "fail"
+    elif findings and all(one.decision == "pass" for one in findings):
+        verdict = "pass"
+    elif not last and not (len(rounds) >= PATIENCE and any(one.estimate is None for one in findings)):
+        return None
+    why = why_words(verdict, findings, hopeless or evidence.ended or _ended(request, rounds))
+    samples = [sample for one in rounds for sample in one.values()]
+    known = [one.cost_usd for one in samples if one.cost_usd is not None]
+    looked = sum(one <= len(rounds) for one in looks(most)) + (len(rounds) not in looks(most))
+    return GateVerdict(verdict, tuple(findings), looked, len(rounds), len(samples), sum(known) if known else None, why)
+
+
+def _comparisons(request: GateRequest, evidence: GateEvidence) -> list[Comparison]:
+    """All that is judged: every endpoint by every metric, or by every limit."""
+    rounds, against = evidence.rounds, request.against
+    if request.limits:
+        found = [against_limit(rounds, name, limit) for name in request.new for limit in request.limits]
+    elif against is None:
+        past = evidence.past or {}
+        found = [against_past(request, rounds, name, past, one) for name in request.new for one in request.metrics]
+    else:
+        found = [paired(request, rounds, name, against, one) for name in request.new for one in request.metrics]
+    silent = {name for name in request.new if _never_answers(rounds, name)}
+    return [replace(one, never_answered=one.endpoint in silent) for one in found]
+
+
+def _findings(request: GateRequest, evidence: GateEvidence) -> list[MetricFinding]:
+    """What is shown by each comparison at this look."""
+    comparisons, rounds, most = _comparisons(request, evidence), len(evidence.rounds), request.most_rounds
+    chance = spent(ALPHA_FAIL, rounds, most)
+    failed = {at for at, one in enumerate(comparisons) if one.never_answered}
+    while True:
+        part = chance / max(len(comparisons) - len(failed), 1)
+        lows = [_ends(one, part, rounds)[0] for one in comparisons]
+        more = {at for at, one in enumerate(comparisons) if lows[at] > one.fails_above} - failed
+        if not more:
+            break
+        failed |= more
+    return [_finding(request, one, lows[at], rounds, at in failed) for at, one in enumerate(comparisons)]
+
+
+def _finding(request: GateRequest, one: Comparison, low: float, rounds: int, fails: bool) -> MetricFinding:
+    """The finding of one comparison; ``low``: the better end of its interval."""
+    share = rounds / request.most_rounds
+    chance = ALPHA_PASS * share**POWER if one.metric == "errors" else spent(ALPHA_PASS, rounds, request.most_rounds)
+    high = _ends(one, chance, rounds)[1]
+    decision: Verdict = "fail" if fails else "pass" if high < one.passes_below else "inconclusive"
+    ends = tuple(one.shown(end) if math.isfinite(end) else None for end in (low, high))
+    interval = ends[::-1] if one.is_reversed else ends
+    return MetricFinding(
+        one.endpoint,
+        one.metric,
+        one.n,
+        one.unit,
+        None if one.estimate is None else one.shown(one.estimate),
+        interval[0],
+        interval[1],
+        one.shown(one.fails_above if fails else one.passes_below),
+        decision,
+        finding_words(request, one, (interval[0], interval[1]), decision),
+        one.limit.text if one.limit else None,
+    )
+
+
+def _ends(one: Comparison, chance: float, rounds: int) -> tuple[float, float]:
+    """The interval, its ends infinite where too little is known."""
+    found = one.bounds(chance) if one.bounds and rounds >= FEWEST_ROUNDS else None
+    return found or (-math.inf, math.inf)
+
+
+def _ended(request: GateRequest, rounds: Sequence[Round]) -> str:
+    if len(rounds) < request.most_rounds:
+        return "without values nothing can be decided"
+    return f"the cap of {request.max_probes:,} probes is reached"
+
+
+def _never_answers(rounds: Sequence[Round], endpoint: str) -> bool:
+    """Whether an endpoint finished often enough to be looked at, and never right."""
+    samples = [one[endpoint] for one in rounds if endpoint in one]
+    return sum(map(has_failed, samples)) >= FEWEST_ROUNDS and not any(one.outcome is Outcome.OK for one in samples)
+
+
+def _hopeless(request: GateRequest, rounds: Sequence[Round]) -> str:
+    """Why nothing can come of this gate, whatever follows; "" where something can."""
+    for name in request.endpoints:
+        samples = [one[name] for one in rounds if name in one]
+        limited = [is_limited(one) for one in samples]
+        count, of = sum(limited), len(limited)
+        in_a_row = of >= STORM_ROW and all(limited[-STORM_ROW:])
+        if in_a_row or (of >= FEWEST_ROUNDS and count >= STORM_SHARE * of):
+            return f"{name} was limited (429 or quota) in {count} of {of} probes, which decides nothing"
+        if any(one.outcome is Outcome.NO_KEY for one in samples):
+            return f"{name} has no key"
+        if name == request.against and _never_answers(rounds, name):
+            return f"{name} never answered right in {len(samples)} probes: there is nothing to compare with"
+    return ""

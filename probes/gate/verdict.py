@@ -1,0 +1,155 @@
+"""What a gate is asked, what it was shown, and what it says: frozen values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from probes.gate.limit import InvalidGateRequest, Limit, Metric
+from probes.sample import Sample
+
+DEFAULT_METRICS: Final[tuple[Metric, ...]] = ("ttft", "tokens_per_s", "errors")
+FEWEST_ROUNDS: Final = 10
+"""Rounds of probes below which nothing is looked at."""
+
+MOST_PROBES: Final = 10_000
+
+Verdict = Literal["pass", "fail", "inconclusive"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateRequest:
+    """A gate to run: whether the endpoints ``new`` are worse than what they are compared with.
+
+    Compared with exactly one of: ``against``, another endpoint, probed in turn with them; ``baseline_s``, so many
+    seconds of their own past; ``limits``. ``margin``: how much worse counts as worse, as a share (0.2: times × 1.2,
+    speeds / 1.2). ``margin_errors``: the same for failures, in points of their rate as a share (0.02: 2 points).
+    ``max_probes`` and ``max_usd`` bound what all probes together may be. ``inconclusive`` says as what an inconclusive
+    verdict is to count for whoever waits for it; it changes nothing of the verdict.
+    """
+
+    new: tuple[str, ...]
+    against: str | None = None
+    baseline_s: float | None = None
+    limits: tuple[Limit, ...] = ()
+    metrics: tuple[Metric, ...] = DEFAULT_METRICS
+    margin: float = 0.2
+    margin_errors: float = 0.02
+    max_probes: int = 200
+    max_usd: float | None = None
+    inconclusive: Verdict = "inconclusive"
+
+    def __post_init__(self) -> None:
+        """Check every bound. Raises InvalidGateRequest."""
+        if not self.new or len(set(self.new)) < len(self.new) or self.against in self.new:
+            raise InvalidGateRequest("a gate has one endpoint to judge or more, and names none of all twice")
+        if (self.against is not None) + (self.baseline_s is not None) + bool(self.limits) != 1:
+            raise InvalidGateRequest("compare with one of: another endpoint, a baseline, limits")
+        if not self.limits and (not self.metrics or len(set(self.metrics)) < len(self.metrics)):
+            raise InvalidGateRequest("a gate judges by one metric or more, and names none twice")
+        if not 0 < self.margin <= 10:
+            raise InvalidGateRequest(f"the margin lies above 0 % and up to 1000 %, not at {self.margin:.0%}")
+        if not 0 < self.margin_errors < 1:
+            raise InvalidGateRequest(
+                f"the margin of errors lies between 0 % and 100 %, not at {self.margin_errors:.0%}"
+            )
+        if self.max_probes > MOST_PROBES or self.most_rounds < FEWEST_ROUNDS:
+            fewest = FEWEST_ROUNDS * self.probes_a_round
+            raise InvalidGateRequest(
+                f"max_probes lies between {fewest:,} and {MOST_PROBES:,}, not at {self.max_probes:,}"
+            )
+        if self.max_usd is not None and not self.max_usd >= 0:
+            raise InvalidGateRequest("max_usd is at least 0")
+
+    @property
+    def endpoints(self) -> tuple[str, ...]:
+        """All that are probed in a round: those to judge, and the one that they are compared with, if any."""
+        return self.new if self.against is None else (*self.new, self.against)
+
+    @property
+    def probes_a_round(self) -> int:
+        """How many probes a round has: one of each endpoint."""
+        return len(self.endpoints)
+
+    @property
+    def most_rounds(self) -> int:
+        """After how many rounds the cap of probes is reached."""
+        return self.max_probes // self.probes_a_round
+
+
+Round = Mapping[str, Sample]
+"""One round: a sample of each endpoint by its name, probed soon after each other. One may be missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastStretch:
+    """One of the equally long stretches that an endpoint's past is cut into.
+
+    ``at``: its beginning, milliseconds since the epoch. ``medians``: of the samples that count, by metric; a metric
+    without enough of them is not in it. ``noise``: the squared standard errors of the medians' logarithms, by metric.
+    ``failed`` of ``finished`` samples failed.
+    """
+
+    at: int
+    medians: Mapping[Metric, float]
+    noise: Mapping[Metric, float]
+    failed: int
+    finished: int
+
+
+PastStretches = Sequence[PastStretch]
+"""The past of one endpoint, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateEvidence:
+    """All that is known so far.
+
+    ``rounds`` in the order they were run. ``past``: of each endpoint to judge, where the request has a baseline.
+    ``ended``: why no round will follow ("the cap of $0.10 is reached"); None while another one may.
+    """
+
+    rounds: Sequence[Round]
+    past: Mapping[str, PastStretches] | None = None
+    ended: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricFinding:
+    """What is shown of one endpoint by one metric.
+
+    ``n``: the pairs that count, or without a second endpoint the samples. ``estimate``, ``low`` and ``high`` are in
+    ``unit``: "ratio", the new one's value over the other's (1.5: half as long again; of a speed 1.5 is better);
+    "points", the new one's failure rate less the other's, as a share of 1; "value", in milliseconds, tokens/s or a
+    share of 1, where a limit is judged. The interval is the one that decides at this look, so that it is wider than a
+    textbook's of 95 %. Each is None where it is not known. ``edge``: what the whole interval has to be on one side of.
+    ``limit`` is the text of the limit, if one is judged. ``words`` say all this to a person.
+    """
+
+    endpoint: str
+    metric: Metric
+    n: int
+    unit: Literal["ratio", "points", "value"]
+    estimate: float | None
+    low: float | None
+    high: float | None
+    edge: float
+    decision: Verdict
+    words: str
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateVerdict:
+    """What a gate says: **fail** where one finding fails, **pass** where all pass, else **inconclusive**.
+
+    ``looks``: how often the evidence was judged. ``rounds`` (pairs, where two endpoints are probed) and ``probes``:
+    those that were run. ``usd``: what they cost, None where no price is known. ``why``: one sentence for a person.
+    """
+
+    verdict: Verdict
+    findings: tuple[MetricFinding, ...]
+    looks: int
+    rounds: int
+    probes: int
+    usd: float | None
+    why: str

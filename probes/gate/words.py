@@ -1,0 +1,87 @@
+"""What a gate shows and says, in words for a person; pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from probes.gate.comparison import Comparison
+from probes.gate.limit import HIGHER_IS_BETTER, Metric
+from probes.gate.verdict import GateRequest, MetricFinding, Verdict
+
+METRIC_WORDS: Final[dict[Metric, str]] = {
+    "ttft": "TTFT",
+    "ttfa": "TTFA",
+    "e2e": "E2E",
+    "tokens_per_s": "tokens/s",
+    "errors": "errors",
+}
+
+
+def finding_words(
+    request: GateRequest, one: Comparison, interval: tuple[float | None, float | None], decision: Verdict
+) -> str:
+    """One finding in one line: the metric, the estimate with its interval, and what follows from it.
+
+    ``interval`` is in the unit of the finding.
+    """
+    name = one.limit.text if one.limit else METRIC_WORDS[one.metric]
+    if one.never_answered:
+        return f"{name}: not one of {one.n} answers was right"
+    if one.missing or one.estimate is None:
+        return f"{name}: {one.missing}"
+    what = f"{name}: {_number(one, one.shown(one.estimate))}{_between(one, interval)}{_compared(request, one)}"
+    return f"{what}, {_follows(request, one, decision, interval)}"
+
+
+def _between(one: Comparison, interval: tuple[float | None, float | None]) -> str:
+    low, high = interval
+    if low is None and high is None:
+        return ""
+    if low is None or high is None:
+        return (
+            f" (from {_number(one, low)})"
+            if high is None and low is not None
+            else f" (up to {_number(one, high or 0.0)})"
+        )
+    return f" ({_number(one, low)} to {_number(one, high)})"
+
+
+def _compared(request: GateRequest, one: Comparison) -> str:
+    if one.limit:
+        return f" in {one.n} probes"
+    than = "its past" if request.against is None else request.against
+    count = f"{one.n} probes" if request.against is None else f"{one.n} pairs"
+    return f" {'than' if one.unit == 'points' else 'of'} {than} in {count}"
+
+
+def _follows(
+    request: GateRequest, one: Comparison, decision: Verdict, interval: tuple[float | None, float | None]
+) -> str:
+    if one.limit:
+        return {"fail": "past the limit", "pass": "within the limit", "inconclusive": "not decided"}[decision]
+    if decision == "inconclusive":
+        return "too few to say" if interval == (None, None) else "not decided"
+    if one.metric == "errors":
+        edge = one.fails_above if decision == "fail" else one.passes_below
+        return f"more than {100 * edge:g} points {'worse' if decision == 'fail' else 'worse is excluded'}"
+    slower = "slower" if one.metric in HIGHER_IS_BETTER else "longer"
+    return f"more than {request.margin:.0%} {slower}" if decision == "fail" else f"not {request.margin:.0%} {slower}"
+
+
+def _number(one: Comparison, value: float) -> str:
+    """A ratio, points or a value, as exact as it deserves."""
+    if one.unit == "ratio":
+        return f"{value:.2f}×"
+    if one.unit == "points":
+        return f"{100 * value:+.1f} points"
+    if one.metric == "errors":
+        return f"{100 * value:.1f} %"
+    return f"{value:.1f}" if one.metric in HIGHER_IS_BETTER else f"{value:,.0f} ms"
+
+
+def why_words(verdict: Verdict, findings: Sequence[MetricFinding], ended: str) -> str:
+    """One sentence: what decided it, or why nothing did. ``ended``: why no further round was run."""
+    many = len({one.endpoint for one in findings}) > 1
+    told = [f"{one.endpoint} {one.words}" if many else one.words for one in findings if one.decision == verdict]
+    if verdict == "inconclusive":
+        return f"{ended}; {'; '.join(told)}" if told else ended
+    return "; ".join(told)

@@ -1,0 +1,128 @@
+"""When a gate passes, fails, goes on, or is inconclusive."""
+
+import math
+
+import pytest
+
+from probes.gate.limit import parse_limit
+from probes.gate.rule import PATIENCE, STORM_ROW
+from probes.gate.verdict import GateRequest
+from probes.outcome import Outcome
+from tests.gate.rounds import probe, rounds, run, times
+
+TTFT = GateRequest(new=("new",), against="base", metrics=("ttft",))
+USUAL = GateRequest(new=("new",), against="base")
+
+
+def test_the_same_speed_passes():
+    found = run(USUAL, rounds(new=times(1, 100, 1), base=times(1, 100, 2)))
+    assert (found.verdict, found.rounds, found.probes) == ("pass", 70, 140)
+    assert [one.decision for one in found.findings] == ["pass"] * 3
+
+
+def test_what_is_twice_as_slow_fails_early():
+    found = run(USUAL, rounds(new=times(2, 100, 1), base=times(1, 100, 2)))
+    assert found.verdict == "fail"
+    assert found.rounds <= 20
+    first = found.findings[0]
+    assert (first.metric, first.decision, first.unit) == ("ttft", "fail", "ratio")
+    assert 1.2 < first.low < first.estimate < first.high
+
+
+def test_what_is_faster_passes():
+    assert run(TTFT, rounds(new=times(0.5, 100, 1), base=times(1, 100, 2))).verdict == "pass"
+
+
+def test_what_is_as_slow_as_the_margin_is_inconclusive_at_the_cap():
+    found = run(TTFT, rounds(new=times(1.2, 100, 1), base=times(1, 100, 2)))
+    assert (found.verdict, found.rounds) == ("inconclusive", 100)
+    assert "the cap of 200 probes is reached" in found.why
+
+
+def test_nothing_is_said_between_looks():
+    every = rounds(new=times(3, 100, 1, spread=0), base=times(1, 100, 2, spread=0))
+    assert run(TTFT, every[:9]) is None
+    assert run(TTFT, every).rounds == 10
+
+
+@pytest.mark.parametrize(("ratio", "verdict"), [(1, "pass"), (1.1, "pass"), (1.3, "fail")])
+def test_values_without_any_spread_are_decided_at_the_first_look(ratio, verdict):
+    found = run(TTFT, rounds(new=times(ratio, 20, 1, spread=0), base=times(1, 20, 2, spread=0)))
+    assert (found.verdict, found.rounds) == (verdict, 10)
+    assert found.findings[0].low == pytest.approx(ratio)
+
+
+def test_a_lower_speed_is_worse():
+    slow = [probe(400, tokens_per_s=25 + at % 5) for at in range(100)]
+    fast = [probe(400, tokens_per_s=50 + at % 7) for at in range(100)]
+    request = GateRequest(new=("new",), against="base", metrics=("tokens_per_s",))
+    assert run(request, rounds(new=slow, base=fast)).verdict == "fail"
+    found = run(request, rounds(new=fast, base=slow))
+    assert found.verdict == "pass"
+    assert found.findings[0].low < 2 < found.findings[0].high
+
+
+def test_a_storm_of_rate_limits_is_inconclusive_however_good_the_rest_is():
+    limited = [probe(outcome=Outcome.RATE_LIMITED) if at % 4 == 3 else probe(200) for at in range(100)]
+    found = run(TTFT, rounds(new=limited, base=times(1, 100, 2)))
+    assert (found.verdict, found.rounds) == ("inconclusive", 10)
+    assert "429" in found.why
+
+
+def test_many_rate_limits_in_a_row_end_the_gate_at_once():
+    found = run(TTFT, rounds(new=times(1, 20, 1), base=[probe(outcome=Outcome.RATE_LIMITED)] * 20))
+    assert (found.verdict, found.rounds) == ("inconclusive", STORM_ROW)
+
+
+def test_an_endpoint_that_never_answers_fails_by_any_metric():
+    found = run(TTFT, rounds(new=[probe(outcome=Outcome.TIMEOUT)] * 20, base=times(1, 20, 2)))
+    assert (found.verdict, found.rounds) == ("fail", 10)
+
+
+def test_nothing_can_be_compared_with_an_endpoint_that_never_answers():
+    found = run(USUAL, rounds(new=times(1, 20, 2), base=[probe(outcome=Outcome.SERVER_ERROR)] * 20))
+    assert (found.verdict, found.rounds) == ("inconclusive", 10)
+    assert "base never answered right" in found.why
+
+
+def test_a_metric_that_one_side_withholds_is_inconclusive_and_not_waited_for():
+    new = [probe(400 + at % 9) for at in range(100)]
+    base = [probe(400 + at % 9, tokens_per_s=50.0) for at in range(100)]
+    found = run(GateRequest(new=("new",), against="base", metrics=("ttft", "tokens_per_s")), rounds(new=new, base=base))
+    assert (found.verdict, found.rounds) == ("inconclusive", PATIENCE)
+    assert "no value of new" in found.why
+
+
+def test_a_gate_that_is_ended_says_why():
+    found = run(TTFT, rounds(new=times(1, 5, 1), base=times(1, 5, 2)), ended="the cap of $0.10 is reached")
+    assert found.verdict == "inconclusive"
+    assert "the cap of $0.10 is reached" in found.why
+
+
+def test_errors_fail_where_they_are_shown_and_pass_where_five_points_are_excluded():
+    request = GateRequest(new=("new",), against="base", metrics=("errors",))
+    base = [probe(400)] * 100
+    bad = [probe(outcome=Outcome.SERVER_ERROR) if at % 5 == 2 else probe(400) for at in range(100)]
+    assert run(request, rounds(new=bad, base=base)).verdict == "fail"
+    assert run(request, rounds(new=bad, base=bad)).verdict == "inconclusive"
+    assert run(request, rounds(new=base, base=base)).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("limit", "verdict"),
+    [
+        ("ttft p50 < 600ms", "pass"),
+        ("ttft p50 < 0.3s", "fail"),
+        ("ttft p50 < 400ms", "inconclusive"),
+        ("ttft p95 < 2s", "pass"),
+        ("ttft p99 < 5s", "inconclusive"),
+        ("tokens_per_s p50 > 40", "pass"),
+        ("tokens_per_s p50 > 60", "fail"),
+        ("errors < 5%", "pass"),
+    ],
+)
+def test_limits(limit, verdict):
+    request = GateRequest(new=("new",), limits=(parse_limit(limit),), max_probes=100)
+    found = run(request, rounds(new=times(1, 100, 3)))
+    assert found.verdict == verdict
+    assert math.isclose(found.findings[0].edge, parse_limit(limit).value)
