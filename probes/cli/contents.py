@@ -14,6 +14,7 @@ class Example(NamedTuple):
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Watch": ("demo", "record", "reload"),
     "Race": ("race", "races"),
+    "Decide": ("gate",),
     "Incidents": ("alerts", "incident"),
     "Look back": ("history", "export"),
     "Set up": ("init", "add", "edit", "remove", "keys", "discover", "providers", "models"),
@@ -41,6 +42,10 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     "race": (
         Example("inftop race groq/gpt-oss-120b cerebras/gpt-oss-120b", "two endpoints, in the race view"),
         Example('inftop race a b "Count to 50." --plain --until-decided', "in lines, until it is clear who wins"),
+    ),
+    "gate": (
+        Example("inftop gate groq/gpt-oss-120b --against cerebras/gpt-oss-120b", "is it worse than the other one?"),
+        Example('inftop gate groq/gpt-oss-120b --limit "ttft p50<400ms"', "does it keep a limit?"),
     ),
     "races": (
         Example("inftop races", "the newest twenty"),

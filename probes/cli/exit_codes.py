@@ -33,6 +33,7 @@ CODES: Final[Mapping[str, ExitCode]] = {
     "probes.config_error.ConfigError": ExitCode.USAGE,
     "probes.exports.held.UnknownName": ExitCode.USAGE,
     "probes.exports.parquet.NoParquet": ExitCode.NOT_OK,
+    "probes.gate.limit.InvalidGateRequest": ExitCode.USAGE,
     "probes.keys.keyring.KeyringMissing": ExitCode.KEYRING,
     "probes.keys.secret.InvalidKey": ExitCode.USAGE,
     "probes.race.request.InvalidRaceRequest": ExitCode.USAGE,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from probes.cli.lacking_keys import lacking_keys
 from probes.cli.output.race_lines import closing_lines, heat_lines, live_lines
 from probes.config.file import find_config, read_small_text
 from probes.config.load import load, race_prompts
@@ -18,14 +19,12 @@ from probes.engine.race.lanes import lane_endpoints
 from probes.engine.race.race_task import RaceTask
 from probes.engine.race.service import store_race
 from probes.engine.session import open_engine, open_plan
-from probes.keys.lookup import find_sources
 from probes.race.race import Race
 from probes.race.request import FEWEST_LANES, MOST_LANES, InvalidRaceRequest, NamedPrompt, RaceRequest
 from probes.race.result import news_record, result
 from probes.race.updates import RaceNews
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop
-from probes.text import line
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,8 @@ async def _race(config: Path | None, arguments: RaceArguments, *, demo: bool, as
         async with open_plan(config, demo=demo) as plan, open_engine(plan, watching=False) as engine:
             request = race_request(arguments, plan.endpoints, race_prompts(load(find_config(config))))
             lanes = lane_endpoints(request, plan.endpoints)
-            await asyncio.to_thread(_check_keys, lanes)
+            if lacking := await asyncio.to_thread(lacking_keys, lanes):
+                raise InvalidRaceRequest(lacking)
             output = _JsonLines() if as_json else _LiveLines(sys.stderr.isatty())
             race_task: RaceTask = RaceTask(
                 request,
@@ -133,15 +133,6 @@ async def _race(config: Path | None, arguments: RaceArguments, *, demo: bool, as
                 race = replace(race, number=await asyncio.to_thread(store_race, plan.store_url, race))
             output.end(race)
     return any(one.place is not None for heat in race.heats for one in heat.lanes)
-
-
-def _check_keys(lanes: Sequence[Endpoint]) -> None:
-    """Raise InvalidRaceRequest where the key of a lane is not found: every heat would end in that."""
-    found = find_sources(dict.fromkeys(name for one in lanes for name in one.keys)).found
-    lacking = [one for one in lanes if one.keys and not any(name in found for name in one.keys)]
-    if lacking:
-        each = "; ".join(f"{line(one.name)} has no key: set {one.keys[0]}" for one in lacking)
-        raise InvalidRaceRequest(f"{each}, or: inftop keys set {lacking[0].keys[0]}")
 
 
 async def _stop_when(stop: asyncio.Event, act: Callable[[str], None]) -> None:

@@ -1,0 +1,260 @@
+"""``gate``: whether endpoints are worse than another one, than their own past or than limits, as an exit code."""
+
+import asyncio
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, Protocol, cast
+
+from probes.cli.exit_codes import ExitCode
+from probes.cli.lacking_keys import lacking_keys
+from probes.cli.output.gate_lines import round_line, verdict_lines, wait_line
+from probes.cli.output.gate_records import result_record, round_record, wait_record
+from probes.cli.output.github import annotation, harmless, harmless_json, step_summary
+from probes.cli.output.junit import junit
+from probes.cli.output.table import Line, cropped, print_lines
+from probes.cli.output.terminal import say
+from probes.durations import seconds
+from probes.endpoint import Endpoint
+from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
+from probes.engine.gate.gate_task import SETTLE_S, GateTask
+from probes.engine.gate.sides import gate_endpoints, notes
+from probes.engine.session import Plan, open_engine, open_plan
+from probes.gate.limit import METRICS, InvalidGateRequest, Metric, parse_limit
+from probes.gate.verdict import DEFAULT_METRICS, GateRequest, PastStretches, Verdict
+from probes.measure.prompt import prompt_version
+from probes.signals import stop_on_signals
+from probes.sockets import event_loop
+from probes.store.gates import PastQuestion, keep_samples, read_past
+from probes.store.problem import StoreProblem
+
+_CODES: Final[dict[Verdict, ExitCode]] = {
+    "pass": ExitCode.OK,
+    "fail": ExitCode.NOT_OK,
+    "inconclusive": ExitCode.INCONCLUSIVE,
+}
+
+SAMPLES_A_STRETCH: Final = 10
+"""How many scheduled samples a stretch of the past holds at least, where none is missing."""
+
+_SAID_EVERY: Final = 10
+"""Rounds from one line to the next where no terminal shows a live one."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class GateArguments:
+    """The arguments of a command line for a gate, as they were written."""
+
+    new: tuple[str, ...]
+    against: str | None = None
+    baseline: str | None = None
+    limits: tuple[str, ...] = ()
+    metrics: str | None = None
+    margin: str = "20%"
+    margin_errors: str = "2%"
+    max_probes: int = 200
+    max_usd: float | None = 0.10
+    inconclusive: Literal["pass", "fail"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateOutputs:
+    """Where a gate's result goes besides the lines: JSON lines in place of them, and a JUnit report."""
+
+    as_json: bool = False
+    junit: Path | None = None
+
+
+def gate_request(arguments: GateArguments) -> GateRequest:
+    """The gate that the arguments ask for. Raises InvalidGateRequest."""
+    ways = (arguments.against, arguments.baseline, arguments.limits or None)
+    if sum(one is not None for one in ways) != 1:
+        raise InvalidGateRequest("say what to compare with: one of --against, --baseline and --limit")
+    try:
+        baseline_s = None if arguments.baseline is None else seconds(arguments.baseline)
+    except ValueError as error:
+        raise InvalidGateRequest(f"--baseline: {error}") from None
+    return GateRequest(
+        new=arguments.new,
+        against=arguments.against,
+        baseline_s=baseline_s,
+        limits=tuple(map(parse_limit, arguments.limits)),
+        metrics=_metrics(arguments.metrics),
+        margin=share_of("--margin", arguments.margin),
+        margin_errors=share_of("--margin-errors", arguments.margin_errors),
+        max_probes=arguments.max_probes,
+        max_usd=arguments.max_usd,
+        inconclusive=arguments.inconclusive or "inconclusive",
+    )
+
+
+def share_of(option: str, text: str) -> float:
+    """The share of 1 that a text such as ``20%`` says. Raises InvalidGateRequest."""
+    number, sign = text.strip()[:-1], text.strip()[-1:]
+    if sign != "%" or not number.replace(".", "", 1).strip().isdecimal():
+        raise InvalidGateRequest(f'{option} {text!r}: write a share such as "20%"')
+    return float(number) / 100
+
+
+def _metrics(text: str | None) -> tuple[Metric, ...]:
+    if text is None:
+        return DEFAULT_METRICS
+    words = [one.strip() for one in text.split(",") if one.strip()]
+    if unknown := next((one for one in words if one not in METRICS), None):
+        raise InvalidGateRequest(f"--metric {unknown!r} is none of {', '.join(METRICS)}")
+    return cast("tuple[Metric, ...]", tuple(words))
+
+
+def gate(config: Path | None, request: GateRequest, outputs: GateOutputs, *, demo: bool) -> ExitCode:
+    """Run a gate, print what it comes to and return the exit code that says it.
+
+    Raises ConfigError, UnknownEndpoint, InvalidGateRequest, StoreProblem and OSError.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    run = event_loop.run(_gate(config, request, outputs, demo=demo))
+    verdict = run.verdict.verdict
+    code = _CODES[request.inconclusive if verdict == "inconclusive" else verdict]
+    _print_result(run, outputs, code)
+    return ExitCode.INTERRUPTED if run.stopped else code
+
+
+async def _gate(config: Path | None, request: GateRequest, outputs: GateOutputs, *, demo: bool) -> GateRun:
+    stop = asyncio.Event()
+    with stop_on_signals(stop):
+        async with open_plan(config, demo=demo) as plan, open_engine(plan, watching=False) as engine:
+            sides = gate_endpoints(request, plan.endpoints)
+            if lacking := await asyncio.to_thread(lacking_keys, sides):
+                raise InvalidGateRequest(lacking)
+            past = await asyncio.to_thread(_past, plan, request, sides)
+            progress = _progress(request, outputs)
+            task = GateTask(
+                request,
+                [engine.make_prober(one) for one in sides],
+                engine,
+                past=past,
+                on_news=progress.news,
+                notes=notes(request, sides, plan.endpoints),
+                vantage=plan.vantage,
+            )
+            ended = asyncio.Event()
+            running = asyncio.create_task(engine.run(ended))
+            stopping = asyncio.create_task(_stop_when(stop, task))
+            try:
+                run = await task.run()
+            finally:
+                stopping.cancel()
+                ended.set()
+                await running
+                progress.end()
+                if not demo:
+                    await asyncio.to_thread(_keep, plan.store_url, task)
+            return run
+
+
+async def _stop_when(stop: asyncio.Event, task: GateTask) -> None:
+    await stop.wait()
+    task.stop()
+
+
+def _past(plan: Plan, request: GateRequest, sides: Sequence[Endpoint]) -> Mapping[str, PastStretches] | None:
+    """The past that the request wants to be held against; None where it wants none. Raises StoreProblem."""
+    if request.baseline_s is None:
+        return None
+    until = time.time_ns() // 1_000_000
+    since = until - round(request.baseline_s * 1000)
+    questions = [PastQuestion(one, prompt_version(one), stretch_s(request, one)) for one in sides]
+    return read_past(plan.store_url, plan.vantage, questions, since, until)
+
+
+def stretch_s(request: GateRequest, endpoint: Endpoint) -> float:
+    """How long a stretch of the past is, in seconds: about as long as the gate, and long enough for some samples."""
+    return max(request.most_rounds * (SETTLE_S + 1.0), SAMPLES_A_STRETCH * endpoint.interval)
+
+
+def _keep(url: str, task: GateTask) -> None:
+    """Store the samples of a gate, whatever became of it: what they cost counts in the day's budget."""
+    try:
+        keep_samples(url, task.samples)
+    except StoreProblem as problem:
+        log.warning("the samples of the gate are not kept, nor what they cost: %s", problem.detail)
+
+
+def _print_result(run: GateRun, outputs: GateOutputs, code: ExitCode) -> None:
+    """Print the result, and write it where it is asked for. Raises OSError."""
+    in_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    if outputs.as_json:
+        _print_json(result_record(run, int(code)))
+    else:
+        lines = verdict_lines(run)
+        print_lines([_of_github(one) for one in lines] if in_github else lines)
+    if outputs.junit is not None:
+        outputs.junit.write_bytes(junit(run))
+    if in_github:
+        say(annotation(run))
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(step_summary(run))
+
+
+def _of_github(text: str) -> str:
+    return Line(harmless(text), text.spans if isinstance(text, Line) else ())
+
+
+def _print_json(record: Mapping[str, object]) -> None:
+    print(harmless_json(json.dumps(record)), flush=True)  # noqa: T201
+
+
+class _Progress(Protocol):
+    """Shows how far a gate is."""
+
+    def news(self, news: GateRound | GateWait) -> None:
+        """Show a round or a pause."""
+
+    def end(self) -> None:
+        """Show no more: the result follows."""
+
+
+def _progress(request: GateRequest, outputs: GateOutputs) -> _Progress:
+    return _JsonLines() if outputs.as_json else _LiveLine(request, live=sys.stderr.isatty())
+
+
+class _JsonLines:
+    """Prints rounds and pauses as JSON lines on standard output."""
+
+    def news(self, news: GateRound | GateWait) -> None:
+        _print_json(round_record(news) if isinstance(news, GateRound) else wait_record(news))
+
+    def end(self) -> None:
+        """Nothing is left to be shown."""
+
+
+class _LiveLine:
+    """Draws one line over and over on a terminal; elsewhere it says one every now and then, on standard error."""
+
+    def __init__(self, request: GateRequest, *, live: bool) -> None:
+        self._request = request
+        self._live = live
+        self._rounds: list[GateRound] = []
+
+    def news(self, news: GateRound | GateWait) -> None:
+        if isinstance(news, GateRound):
+            self._rounds.append(news)
+        text = harmless(round_line(self._rounds, self._request) if isinstance(news, GateRound) else wait_line(news))
+        if self._live:
+            width = os.get_terminal_size(sys.stderr.fileno()).columns - 1
+            sys.stderr.write(f"\r\x1b[2K{cropped(text, width)}")
+            sys.stderr.flush()
+        elif isinstance(news, GateWait) or (news.number or 1) % _SAID_EVERY == 0:
+            say(text)
+
+    def end(self) -> None:
+        if self._live:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()

@@ -1,0 +1,122 @@
+"""A gate in lines of text: what has been measured so far, the verdict in one line, and what each metric shows; pure."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from probes.cli.output.table import Style, columns, styled
+from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
+from probes.gate.counted import value
+from probes.gate.limit import HIGHER_IS_BETTER
+from probes.gate.verdict import GateRequest, MetricFinding, Verdict
+from probes.gate.words import METRIC_WORDS
+from probes.outcome import UNCOUNTED, Outcome
+from probes.stats.quantiles import median
+from probes.text import line
+
+_STYLES: Final[dict[Verdict, Style]] = {"pass": "good", "fail": "bad", "inconclusive": "warning"}
+_RIGHT: Final = (2, 3, 4, 5)
+
+
+def headline(run: GateRun) -> str:
+    """The answer in one line: the verdict, of whom, and why."""
+    verdict = run.verdict
+    names = ", ".join(line(one) for one in run.request.new)
+    return f"{verdict.verdict.upper()}  {names} against {against(run.request)}: {line(verdict.why, 600)}"
+
+
+def verdict_lines(run: GateRun) -> list[str]:
+    """The answer in one line, then a table of what every metric shows, and what it took."""
+    top = headline(run)
+    found = [styled(top, _STYLES[run.verdict.verdict]), ""]
+    if run.verdict.findings:
+        found += [*columns([TABLE_HEAD, *(cells(one, run.request) for one in run.verdict.findings)], right=_RIGHT), ""]
+    return [*found, *map(line, closing(run))]
+
+
+TABLE_HEAD: Final = ("endpoint", "metric", "shown", "interval", "margin", "n", "decision")
+"""What the cells of a finding are."""
+
+
+def cells(one: MetricFinding, request: GateRequest) -> tuple[str, ...]:
+    """A finding as cells of a table, in the order of `TABLE_HEAD`."""
+    low, high = (value_text(one, end) for end in (one.low, one.high))
+    interval = "–" if one.low is None and one.high is None else f"{low} to {high}"
+    name = METRIC_WORDS[one.metric] if one.limit is None else line(one.limit)
+    decision = styled(one.decision, _STYLES[one.decision])
+    return line(one.endpoint), name, value_text(one, one.estimate), interval, _edge(one, request), f"{one.n}", decision
+
+
+def value_text(one: MetricFinding, value: float | None) -> str:
+    """A value in the unit of a finding: 1.52×, +0.4 points, 412 ms, 83.1 tokens/s, 2.0 %."""
+    if value is None:
+        return "–"
+    if one.unit == "ratio":
+        return f"{value:.2f}×"
+    if one.unit == "points":
+        return f"{100 * value:+.1f} points"
+    if one.metric == "errors":
+        return f"{100 * value:.1f} %"
+    return f"{value:,.1f} tokens/s" if one.metric in HIGHER_IS_BETTER else f"{value:,.0f} ms"
+
+
+def _edge(one: MetricFinding, request: GateRequest) -> str:
+    """What the interval is held against: the margin, or the limit's value."""
+    if one.unit == "ratio":
+        return value_text(one, 1 / (1 + request.margin) if one.metric in HIGHER_IS_BETTER else 1 + request.margin)
+    return value_text(one, one.edge)
+
+
+def against(request: GateRequest) -> str:
+    """What it is compared with, in words."""
+    if request.against is not None:
+        return line(request.against)
+    if request.limits:
+        return ", ".join(line(one.text) for one in request.limits)
+    days = (request.baseline_s or 0.0) / 86_400
+    return f"its own {days:g} days"
+
+
+def closing(run: GateRun) -> list[str]:
+    """What it took: rounds, probes, money, time; and what to know of the figures."""
+    what = "pairs" if run.request.against is not None and len(run.request.new) == 1 else "rounds"
+    warm = len(run.request.endpoints)
+    parts = [f"{run.verdict.rounds:,} {what}", f"{run.probes:,} probes", usd(run.usd), duration(run.seconds)]
+    said = ", ".join(one for one in parts if one)
+    kept = f"{said}; {warm} of the probes only warmed up" if run.probes else said
+    lost = f"{run.lost:,} of the {what} sent did not count: this machine held them up, or they were not finished"
+    return [kept, *([lost] if run.lost else []), *run.notes]
+
+
+def usd(amount: float | None) -> str:
+    """An amount of US dollars; "" where it is not known."""
+    return "" if amount is None else f"${amount:,.4f}"
+
+
+def duration(seconds: float) -> str:
+    """A time of seconds or minutes."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60} s"  # two minutes
+
+
+def round_line(rounds: Sequence[GateRound], request: GateRequest) -> str:
+    """How far a gate is, in one line: rounds, probes, money, each one's median TTFT and failures so far."""
+    if not rounds:
+        return "warming up"
+    counted = [one for one in rounds if one.number is not None]
+    last = rounds[-1]
+    head = [f"round {len(counted)} of at most {request.most_rounds}", f"{last.probes:,} probes", usd(last.usd)]
+    each = [f"{line(name, 40)} {_so_far(counted, name)}" for name in request.endpoints]
+    return " · ".join(one for one in (*head, *each) if one)
+
+
+def _so_far(rounds: Iterable[GateRound], name: str) -> str:
+    samples = [one.samples[name] for one in rounds if name in one.samples]
+    middle = median([found for one in samples if (found := value(one, "ttft")) is not None])
+    failed = sum(one.outcome is not Outcome.OK and one.outcome not in UNCOUNTED for one in samples)
+    shown = "–" if middle is None else f"{middle:,.0f} ms"
+    return f"{shown}, {failed} failed" if failed else shown
+
+
+def wait_line(wait: GateWait) -> str:
+    """A pause, in one line."""
+    return f"waiting for {wait.seconds:,.0f} s: {line(wait.endpoint)} asks for it ({line(wait.why)})"

@@ -1,0 +1,99 @@
+"""The records of ``inftop gate --json``, one a line: rounds and pauses as they come, the result last; pure."""
+
+import math
+from typing import Any, Final
+
+from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
+from probes.gate.verdict import GateRequest, MetricFinding
+from probes.sample import Sample, iso
+
+_DIGITS: Final = 6
+
+
+def round_record(one: GateRound) -> dict[str, Any]:
+    """A round: ``type`` is "round"."""
+    return {
+        "type": "round",
+        "round": one.number,
+        "lost": one.lost,
+        "probes": one.probes,
+        "usd": _exact(one.usd),
+        "samples": [_sample(sample) for sample in one.samples.values()],
+    }
+
+
+def wait_record(wait: GateWait) -> dict[str, Any]:
+    """A pause that an endpoint asked for: ``type`` is "wait"."""
+    return {"type": "wait", "endpoint": wait.endpoint, "seconds": _exact(wait.seconds), "why": wait.why}
+
+
+def result_record(run: GateRun, exit_code: int) -> dict[str, Any]:
+    """The result, the last line: ``type`` is "result"."""
+    verdict = run.verdict
+    return {
+        "type": "result",
+        "verdict": verdict.verdict,
+        "exit_code": exit_code,
+        "why": verdict.why,
+        **request_fields(run.request),
+        "findings": [_finding(one) for one in verdict.findings],
+        "looks": verdict.looks,
+        "rounds": verdict.rounds,
+        "rounds_lost": run.lost,
+        "probes": run.probes,
+        "usd": _exact(run.usd),
+        "started_at": iso(run.started_at),
+        "seconds": _exact(run.seconds),
+        "stopped": run.stopped,
+        "notes": list(run.notes),
+    }
+
+
+def request_fields(request: GateRequest) -> dict[str, Any]:
+    """What was asked."""
+    return {
+        "new": list(request.new),
+        "against": request.against,
+        "baseline_s": request.baseline_s,
+        "limits": [one.text for one in request.limits],
+        "margin": request.margin,
+        "margin_errors": request.margin_errors,
+        "max_probes": request.max_probes,
+        "max_usd": request.max_usd,
+    }
+
+
+def _sample(sample: Sample) -> dict[str, Any]:
+    return {
+        "endpoint": sample.endpoint,
+        "started_at": iso(sample.started_at),
+        "outcome": str(sample.outcome),
+        "detail": sample.outcome_detail,
+        "ttft_ms": sample.ttft_ms,
+        "ttfa_ms": sample.ttfa_ms,
+        "e2e_ms": sample.e2e_ms,
+        "tokens_per_s": sample.tokens_per_s,
+        "trusted": sample.trusted,
+        "cost_usd": sample.cost_usd,
+        "sample_id": sample.sample_id,
+    }
+
+
+def _finding(one: MetricFinding) -> dict[str, Any]:
+    return {
+        "endpoint": one.endpoint,
+        "metric": one.metric,
+        "limit": one.limit,
+        "decision": one.decision,
+        "n": one.n,
+        "unit": one.unit,
+        "estimate": _exact(one.estimate),
+        "low": _exact(one.low),
+        "high": _exact(one.high),
+        "edge": _exact(one.edge),
+        "words": one.words,
+    }
+
+
+def _exact(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else round(value, _DIGITS)

@@ -1,0 +1,246 @@
+"""Runs one gate round by round, one probe at a time, within its caps and the day's budget, until it is decided."""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
+
+from probes.budget.charge import charge
+from probes.endpoint import Endpoint
+from probes.engine.endpoint_backoff import EndpointBackoff
+from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
+from probes.engine.gate.sides import WARM_UPS, most_usd
+from probes.engine.services import ProbeServices
+from probes.gate.rule import decide
+from probes.gate.verdict import GateEvidence, GateRequest, GateVerdict, PastStretches, Round
+from probes.keys.secret import KeyMissing
+from probes.measure.build_sample import unmeasured_sample
+from probes.measure.probe import Prober, ProbeResult
+from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
+from probes.sample import Sample
+from probes.text import line
+
+SETTLE_S: Final = 0.05
+"""Between two probes, in seconds: a server that closes after its answer has been noticed by then."""
+
+LONGEST_WAIT_S: Final = 120.0
+"""Who asks to be left alone for longer ends the gate: what was measured before would be of another time."""
+
+STOPPED: Final = "stopped by hand"
+
+T = TypeVar("T")
+
+
+class GateTask:
+    """One gate. ``probers`` are those of its sides (`gate_endpoints`), by endpoint name, in the request's order.
+
+    ``past`` is that of each endpoint to judge, where the request has a baseline. ``on_news`` is called with every round
+    and every pause. ``sleep`` waits for so many seconds.
+    """
+
+    def __init__(
+        self,
+        request: GateRequest,
+        probers: Sequence[Prober],
+        services: ProbeServices,
+        *,
+        past: Mapping[str, PastStretches] | None = None,
+        on_news: Callable[[GateRound | GateWait], None] = lambda _: None,
+        notes: Sequence[str] = (),
+        vantage: str = "local",
+        rng: random.Random | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.request = request
+        self._sides = {one.endpoint.name: _Side(one) for one in probers}
+        self._services = services
+        self._past = past
+        self._on_news = on_news
+        self._notes = tuple(notes)
+        self._vantage = vantage
+        self._rng = rng or random.Random()  # noqa: S311  # who is first, not secrecy
+        self._sleep = sleep
+        self._reverse: tuple[str, ...] = ()
+        self._rounds: list[Round] = []
+        self._samples: list[Sample] = []
+        self._probes = 0
+        self._usd = 0.0
+        self._lost = 0
+        self._ended: str | None = None
+        self._task: asyncio.Future[Any] | None = None
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """All samples that have come of it."""
+        return tuple(self._samples)
+
+    async def run(self) -> GateRun:
+        """Run rounds until the verdict, or until a cap, the budget, a limit or `stop` ends it."""
+        started_at, began = time.time_ns() // 1_000_000, time.monotonic()
+        try:
+            for _ in range(WARM_UPS):
+                await self._send_all(tuple(self._sides), counts=False)
+            while (verdict := self._decide()) is None:
+                await self._send_all(self._next_order(), counts=True)
+        finally:
+            for side in self._sides.values():
+                side.prober.close()
+        return GateRun(
+            self.request,
+            verdict,
+            self.samples,
+            started_at,
+            time.monotonic() - began,
+            self._probes,
+            self._spent,
+            self._lost,
+            self._notes,
+            self._ended == STOPPED,
+        )
+
+    def stop(self) -> None:
+        """End the gate: a probe that runs is cancelled and does not count; what is known so far is judged."""
+        self._ended = self._ended or STOPPED
+        if self._task is not None:
+            self._task.cancel()
+
+    @property
+    def _spent(self) -> float | None:
+        return self._usd if any(one.endpoint.price is not None for one in self._sides.values()) else None
+
+    def _decide(self) -> GateVerdict | None:
+        return decide(self.request, GateEvidence(tuple(self._rounds), self._past, self._ended))
+
+    def _next_order(self) -> tuple[str, ...]:
+        """Who is probed when in the next round: at random, and in every other round the reverse of the one before."""
+        if self._reverse:
+            order, self._reverse = self._reverse, ()
+            return order
+        names = list(self._sides)
+        self._rng.shuffle(names)
+        self._reverse = tuple(names[::-1])
+        return tuple(names)
+
+    def _reason_to_end(self, sides: Sequence["_Side"]) -> str | None:
+        """Why these must not be probed; None where the caps and the day's budget hold even so."""
+        request, endpoints = self.request, [one.endpoint for one in sides]
+        if self._ended:
+            return self._ended
+        if self._probes + len(sides) > request.max_probes:
+            return f"the cap of {request.max_probes:,} probes is reached"
+        most = sum(map(most_usd, endpoints))
+        if request.max_usd is not None and self._usd + most > request.max_usd:
+            return f"the cap of ${request.max_usd:,.2f} might be passed: ${self._usd:,.4f} is spent"
+        return self._services.budget_refusal(*endpoints)
+
+    async def _send_all(self, order: Sequence[str], *, counts: bool) -> None:
+        """Probe each endpoint once, their highest cost reserved; a round that was lost does not count."""
+        sides = [self._sides[name] for name in order]
+        await self._wait_for(sides)
+        self._ended = self._reason_to_end(sides)
+        samples: dict[str, Sample] = {}
+        with contextlib.ExitStack() as reserved:
+            if self._ended is None:
+                for side in sides:
+                    reserved.callback(self._services.reserve_budget(side.endpoint))
+            for side in sides:
+                if self._ended is None:
+                    samples[side.endpoint.name] = await self._probe(side)
+        if not samples:
+            return
+        lost = _why_lost(samples, sides) if counts else None
+        number = None
+        if counts and lost is None:
+            self._rounds.append(samples)
+            number = len(self._rounds)
+        self._lost += lost is not None
+        self._on_news(GateRound(number, samples, self._probes, self._spent, lost))
+
+    async def _wait_for(self, sides: Sequence["_Side"]) -> None:
+        """Wait until none of them has asked to be left alone; who asks for too long ends the gate."""
+        late = max(sides, key=lambda one: one.blocked_until)
+        seconds = late.blocked_until - time.monotonic()
+        if seconds <= 0 or self._ended is not None:
+            return
+        name = line(late.endpoint.name)
+        if seconds > LONGEST_WAIT_S:
+            self._ended = f"{name} asks for a pause of {seconds:,.0f} s ({late.why})"
+            return
+        self._on_news(GateWait(late.endpoint.name, seconds, late.why))
+        await self._until_stopped(asyncio.ensure_future(self._sleep(seconds)))
+
+    async def _probe(self, side: "_Side") -> Sample:
+        """Probe one endpoint, and count what that may have cost."""
+        endpoint = side.endpoint
+        await self._until_stopped(asyncio.ensure_future(self._sleep(SETTLE_S)))
+        result = None
+        if self._ended is None:
+            try:
+                credentials = await self._services.find_credentials(endpoint)
+            except KeyMissing as missing:
+                self._ended = str(missing)
+            else:
+                await side.prober.prepare(credentials)
+                probing = asyncio.ensure_future(side.prober.probe(credentials))
+                self._probes += 1
+                result = await self._until_stopped(probing)
+        if result is None:
+            outcome = Outcome.SKIPPED if self._ended == STOPPED else Outcome.NO_KEY
+            return unmeasured_sample(endpoint, outcome, self._ended or "", vantage=self._vantage)
+        sample = replace(result.sample, kind="gate")
+        self._samples.append(sample)
+        self._services.record_cost(sample, endpoint)
+        self._usd += charge(sample, endpoint).usd
+        side.note(result, self._rng)
+        return sample
+
+    async def _until_stopped(self, running: asyncio.Future[T]) -> T | None:
+        """The result of what runs; None where `stop` cancelled it before it had any."""
+        self._task = running
+        try:
+            return await running
+        except asyncio.CancelledError:
+            if self._ended != STOPPED:
+                raise
+            return None
+        finally:
+            self._task = None
+
+
+class _Side:
+    """An endpoint of a gate, its prober, and until when (monotonic s) it is left alone, and why."""
+
+    def __init__(self, prober: Prober) -> None:
+        self.prober = prober
+        self.endpoint: Endpoint = prober.endpoint
+        self.blocked_until = 0.0
+        self.why = ""
+        self._backoff = EndpointBackoff()
+
+    def note(self, result: ProbeResult, rng: random.Random) -> None:
+        """Back off where a sample calls for that, as a scheduled probe would."""
+        self._backoff, wait = self._backoff.after(
+            result.sample, rng, self.endpoint.interval, flooded=result.flooded, why=result.wait_why
+        )
+        self.blocked_until = 0.0 if wait is None else time.monotonic() + wait
+        self.why = result.wait_why or str(result.sample.outcome)
+
+
+def _why_lost(samples: Round, sides: Sequence[_Side]) -> str | None:
+    """Why a round does not count: a probe did not come about, or this machine spoilt or distorted one.
+
+    One that met a rate limit always counts: it tells of a storm.
+    """
+    if any(one.outcome in LIMITED for one in samples.values()):
+        return None
+    for side in sides:
+        sample = samples.get(side.endpoint.name)
+        if sample is None or sample.outcome in INCONCLUSIVE:
+            return "not finished" if sample is None else f"{line(side.endpoint.name)}: {sample.outcome}"
+        if sample.trusted is False:
+            return f"{line(side.endpoint.name)}: not trusted, this machine held it up"
+    return None

@@ -1,0 +1,61 @@
+"""The endpoints that a gate probes, all with the same question where two are compared, and what still differs; pure."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from probes.budget.charge import highest_charge
+from probes.budget.daily_cost import prompt_tokens
+from probes.config.select import choose
+from probes.endpoint import Endpoint
+from probes.engine.race.lanes import differences
+from probes.gate.verdict import GateRequest
+
+
+def gate_endpoints(request: GateRequest, endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
+    """The endpoints of a gate in the request's order, each on a warm connection. Raises UnknownEndpoint.
+
+    Compared with another endpoint they are asked that one's question, with its system prompt and its output cap;
+    without one each is asked its own, as its past was.
+    """
+    chosen = [replace(one, connection="warm") for one in choose(endpoints, request.endpoints)]
+    if request.against is None:
+        return tuple(chosen)
+    base = chosen[-1]
+    return tuple(
+        replace(
+            one,
+            prompt=base.prompt,
+            messages=base.messages,
+            system=base.system,
+            expect=base.expect,
+            max_output_tokens=base.max_output_tokens,
+        )
+        for one in chosen
+    )
+
+
+def notes(request: GateRequest, sides: Sequence[Endpoint], configured: Sequence[Endpoint]) -> tuple[str, ...]:
+    """What to know of a gate before its figures are read: what differs between its sides, and what is not as usual."""
+    found = [f"not the same: {one}" for one in differences(sides)] if len(sides) > 1 else []
+    usual = {one.name: one for one in configured}
+    asked = [one.name for one in sides if one.conversation != usual[one.name].conversation]
+    if asked:
+        found.append(f"{', '.join(asked)}: asked the question of {request.against} instead of its own")
+    unpriced = [one.name for one in sides if one.price is None]
+    if unpriced:
+        found.append(f"no price is configured for {', '.join(unpriced)}: only its tokens count in the day's budget")
+    return tuple(found)
+
+
+def most_usd(endpoint: Endpoint) -> float:
+    """The most that one probe can cost, in USD; 0.0 without a price.
+
+    A request that was sent twice, since the server had just closed the connection, costs its input twice.
+    """
+    again = 0.0 if endpoint.price is None else prompt_tokens(endpoint) * endpoint.price.input / 1e6
+    return highest_charge(endpoint).usd + again
+
+
+WARM_UPS: Final = 1
+"""Probes of each endpoint before the first round, which are in no figure: a server may have to load its model first."""

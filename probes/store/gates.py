@@ -1,0 +1,106 @@
+"""What a gate keeps in a store, and the past of an endpoint that it is held against."""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from typing import Final, NamedTuple
+
+from probes.endpoint import Endpoint
+from probes.gate.past import cut
+from probes.gate.verdict import PastStretch
+from probes.sample import Sample
+from probes.store.alerts.incidents import read_incidents
+from probes.store.alerts.past import endpoint_id
+from probes.store.read.reader import SCHEDULED, StoreReader
+from probes.store.row import outcome_of
+
+_HOUR_MS: Final = 3_600_000
+_COLUMNS: Final = ("started_at", "outcome", "connection", "ttft_ms", "ttfa_ms", "e2e_ms", "tokens_per_s")
+_FLAGS: Final = ("trusted", "buffered")
+_PAST: Final = f"""
+SELECT {", ".join((*_COLUMNS, *_FLAGS))} FROM sample
+WHERE endpoint_id = ? AND started_at >= ? AND started_at < ? AND {SCHEDULED}
+AND coalesce(connection, 'warm') = 'warm' AND coalesce(prompt_version, ?) = ?
+ORDER BY started_at
+"""
+
+
+def keep_samples(url: str, samples: Sequence[Sample]) -> None:
+    """Store the samples of a gate, all or none; a recorder may be writing to the same store. Raises StoreProblem."""
+    if not samples:
+        return
+    from probes.store.write.batch_writer import BatchWriter, PendingSample
+    from probes.store.write.database import PATIENT
+
+    writer = BatchWriter(url, PATIENT)
+    try:
+        writer.write([PendingSample(one, None) for one in samples], None)
+    finally:
+        writer.close()
+
+
+class PastQuestion(NamedTuple):
+    """Whose past is read, of which version of the prompt, and in stretches of how many seconds."""
+
+    endpoint: Endpoint
+    prompt_version: str
+    stretch_s: float
+
+
+def read_past(
+    url: str, vantage: str, questions: Iterable[PastQuestion], since: int, until: int
+) -> dict[str, tuple[PastStretch, ...]]:
+    """The past of endpoints between two instants (ms since the epoch), by name, cut into stretches of equal length.
+
+    Of the scheduled samples on a warm connection of one vantage, of the same model and prompt. Hours in which an
+    incident of the endpoint was open are left out. May wait: call it in a thread. Raises StoreProblem.
+    """
+    with closing(StoreReader(url)) as reader:
+        incidents = read_incidents(reader, since, until)
+        found = {}
+        for endpoint, version, stretch_s in questions:
+            bad = {
+                hour
+                for incident in incidents
+                for one in incident.members
+                if (one.vantage, one.endpoint) == (vantage, endpoint.name)
+                for hour in _hours(one.since, one.until or incident.resolved_at or until)
+            }
+            samples = _samples(reader, vantage, endpoint, version, since, until)
+            usual = (one for one in samples if one.started_at // _HOUR_MS not in bad)
+            found[endpoint.name] = cut(usual, stretch_s)
+        return found
+
+
+def _hours(since: int, until: int) -> range:
+    """The hours, counted since the epoch, in which a span of milliseconds lies."""
+    return range(since // _HOUR_MS, until // _HOUR_MS + 1)
+
+
+def _samples(
+    reader: StoreReader, vantage: str, endpoint: Endpoint, version: str, since: int, until: int
+) -> Iterable[Sample]:
+    """The samples with those columns alone that a gate compares, oldest first."""
+    key = (vantage, endpoint.name, endpoint.provider, endpoint.dialect, endpoint.model)
+    number = endpoint_id(reader, key) if reader.has("sample") else None
+    if number is None:
+        return
+    for rows in reader.rows(_PAST, (number, since, until, version, version)):
+        for started_at, outcome, connection, ttft_ms, ttfa_ms, e2e_ms, tokens_per_s, *flags in rows:
+            trusted, buffered = (None if one is None else bool(one) for one in flags)
+            yield Sample(
+                started_at=started_at,
+                vantage=vantage,
+                endpoint=endpoint.name,
+                provider=endpoint.provider,
+                dialect=endpoint.dialect,
+                model=endpoint.model,
+                outcome=outcome_of(outcome),
+                connection=connection,
+                ttft_ms=ttft_ms,
+                ttfa_ms=ttfa_ms,
+                e2e_ms=e2e_ms,
+                tokens_per_s=tokens_per_s,
+                trusted=trusted,
+                buffered=buffered,
+            )

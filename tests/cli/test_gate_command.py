@@ -1,0 +1,183 @@
+"""``inftop gate``: its command line, what it prints and stores and leaves with, over a simulator in another process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from probes.cli.commands.gate import GateArguments, GateOutputs, gate, gate_request, share_of
+from probes.cli.exit_codes import ExitCode
+from probes.cli.json_page import schemas
+from probes.config.load import load
+from probes.engine.gate import gate_task
+from probes.engine.session import Plan, read_history
+from probes.gate.limit import InvalidGateRequest
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.store.read.reader import StoreReader
+from tests.servers.apart import simulating_apart
+from tests.store.stores import ask
+
+USUAL = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(4_000), ttft_ms=Constant(8))
+SLOW = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(4_000), ttft_ms=Constant(40))
+ENDPOINT = """
+[[endpoint]]
+name = "{name}"
+dialect = "openai_chat"
+base_url = "{url}"
+key = "none"
+model = "{name}"
+max_output_tokens = 8
+price = {{ input = 1, output = 10 }}
+"""
+USUALLY = GateArguments(("same",), "base", metrics="ttft", margin="100%", max_probes=60)
+
+
+@pytest.fixture(scope="module")
+def simulator():
+    with simulating_apart({"same": USUAL, "slow": SLOW, "base": USUAL}) as simulator:
+        yield simulator
+
+
+@pytest.fixture
+def path(tmp_path: Path, simulator, monkeypatch) -> Path:
+    """A configuration of three models on one simulator, and a store of its own."""
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(gate_task, "SETTLE_S", 0.002)
+    path = tmp_path / "config.toml"
+    tables = [ENDPOINT.format(name=name, url=simulator.url) for name in ("same", "slow", "base")]
+    path.write_text("\n".join([f'[store]\nurl = "sqlite:///{tmp_path / "history.db"}"', *tables]))
+    return path
+
+
+def ran(path: Path, arguments: GateArguments, **outputs) -> ExitCode:
+    return gate(path, gate_request(arguments), GateOutputs(**outputs), demo=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (GateArguments(("a",)), "one of --against, --baseline and --limit"),
+        (GateArguments(("a",), "b", baseline="28d"), "one of --against, --baseline and --limit"),
+        (GateArguments(("a", "a"), "b"), "twice"),
+        (GateArguments(("a",), "a"), "twice"),
+        (GateArguments(("a",), baseline="soon"), "--baseline: 'soon' is not a duration"),
+        (GateArguments(("a",), "b", margin="20"), "--margin '20': write a share such as \"20%\""),
+        (GateArguments(("a",), "b", margin_errors="x%"), "--margin-errors 'x%'"),
+        (GateArguments(("a",), "b", metrics="ttft,speed"), "--metric 'speed' is none of ttft"),
+        (GateArguments(("a",), limits=("ttft < 1",)), "a time has a unit"),
+        (GateArguments(("a",), "b", max_probes=3), "max_probes lies between 20"),
+    ],
+)
+def test_a_gate_that_cannot_be_is_refused_in_words(arguments: GateArguments, words: str):
+    with pytest.raises(InvalidGateRequest) as refused:
+        gate_request(arguments)
+    assert words in str(refused.value)
+
+
+def test_shares_are_written_as_percent():
+    assert share_of("--margin", " 12.5% ") == 0.125
+
+
+def test_what_passes_leaves_with_0_and_its_samples_cost_and_are_in_no_figure(path: Path, capsys):
+    assert ran(path, USUALLY) is ExitCode.OK
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("PASS  same against base: TTFT: ")
+    assert lines[2].split() == ["endpoint", "metric", "shown", "interval", "margin", "n", "decision"]
+    assert lines[3].split()[-1] == "pass"
+    plan = Plan.of(load(path))
+    with closing(StoreReader(plan.store_url)) as reader:
+        samples = list(reader.samples())
+        assert {one.kind for one in samples} == {"gate"}
+        assert reader.last(5) == []
+        assert reader.recorded() == 0
+    assert f"{len(samples)} probes" in lines[-1]
+    assert ask(plan.store_url, "SELECT count(*) FROM rollup") == [(0,)]
+    assert ask(plan.store_url, "SELECT count(*) FROM recorder") == [(0,)], "it does not pose as the recorder"
+    ledger, recent = read_history(plan)
+    assert ledger.usd == pytest.approx(sum(one.cost_usd or 0 for one in samples))
+    assert ledger.tokens > 8 * len(samples)
+    assert not recent
+
+
+def test_what_is_slower_leaves_with_1_and_json_lines_are_as_the_schema_says(path: Path, tmp_path: Path, capsys):
+    report = tmp_path / "report.xml"
+    arguments = GateArguments(("slow",), "base", metrics="ttft", max_probes=60)
+    assert ran(path, arguments, as_json=True, junit=report) is ExitCode.NOT_OK
+    records = [json.loads(one) for one in capsys.readouterr().out.splitlines()]
+    validator = Draft202012Validator(schemas()["gate"])
+    for one in records:
+        validator.validate(one)
+    *rounds, result = records
+    assert (result["type"], result["verdict"], result["exit_code"]) == ("result", "fail", 1)
+    assert rounds[0]["round"] is None
+    assert [one["round"] for one in rounds if one["round"]] == list(range(1, result["rounds"] + 1))
+    assert result["probes"] == rounds[-1]["probes"] == sum(len(one["samples"]) for one in rounds)
+    assert b'<failure type="fail"' in report.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("counts_as", "code"), [(None, ExitCode.INCONCLUSIVE), ("pass", ExitCode.OK), ("fail", ExitCode.NOT_OK)]
+)
+def test_what_the_cap_leaves_open_is_inconclusive(path: Path, counts_as, code: ExitCode, capsys):
+    arguments = GateArguments(("same",), "base", metrics="ttft", margin="0.1%", max_probes=20, inconclusive=counts_as)
+    assert ran(path, arguments) is code
+    assert "cap of 20 probes" in capsys.readouterr().out
+
+
+def test_the_days_budget_holds_for_what_was_gated_before_too(path: Path, capsys):
+    path.write_text(f"[budget]\nusd_per_day = 0.002\n{path.read_text()}")
+    results = []
+    for _ in range(2):
+        ran(path, GateArguments(("same",), "base", metrics="ttft", margin="0.1%", max_probes=60), as_json=True)
+        results.append(json.loads(capsys.readouterr().out.splitlines()[-1]))
+    first, second = results
+    assert "the day's budget of $0.00" in first["why"]
+    assert 0 < first["usd"] <= 0.002
+    assert (second["probes"], second["verdict"]) == (0, "inconclusive")
+    ledger, _ = read_history(Plan.of(load(path)))
+    assert ledger.usd <= 0.002
+
+
+def test_without_its_key_nothing_is_sent(path: Path, simulator):
+    path.write_text(path.read_text().replace('"none"', '"NOWHERE_API_KEY"', 1))
+    before = len(simulator.records())
+    with pytest.raises(InvalidGateRequest, match=r"^same has no key: set NOWHERE_API_KEY"):
+        ran(path, USUALLY)
+    assert len(simulator.records()) == before
+
+
+def test_github_sees_an_annotation_and_a_summary(path: Path, tmp_path: Path, monkeypatch, capsys):
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    assert ran(path, USUALLY) is ExitCode.OK
+    assert "\n::notice title=inftop gate%3A pass::PASS  same against base" in f"\n{capsys.readouterr().err}"
+    text = summary.read_text()
+    assert text.startswith("before\n### ")
+    assert "| endpoint | metric | shown |" in text
+
+
+@pytest.mark.slow
+def test_interrupted_it_says_what_it_knows_and_leaves_with_130(path: Path):
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    words = ["-m", "probes", "--config", str(path), "gate", "same", "--against", "base", "--margin", "0.1%", "--json"]
+    with subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, env=environment, text=True) as running:
+        assert running.stdout is not None
+        for line in running.stdout:
+            if json.loads(line)["type"] == "round" and json.loads(line)["round"] == 2:
+                running.send_signal(signal.SIGINT)
+                break
+        rest = [json.loads(line) for line in running.stdout]
+    assert running.returncode == ExitCode.INTERRUPTED
+    assert (rest[-1]["type"], rest[-1]["stopped"], rest[-1]["verdict"]) == ("result", True, "inconclusive")
+    with closing(StoreReader(load(path).store_url or "")) as reader:
+        assert len(list(reader.samples())) >= 6

@@ -1,0 +1,219 @@
+"""Gates of the simulator over real sockets: verdicts, caps that are never passed, limits, and what stops them."""
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from probes.budget.charge import charge
+from probes.endpoint import Price
+from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
+from probes.engine.gate.gate_task import LONGEST_WAIT_S, SETTLE_S, GateTask
+from probes.engine.gate.sides import gate_endpoints, most_usd
+from probes.gate.limit import parse_limit
+from probes.gate.verdict import GateRequest
+from probes.outcome import Outcome
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.simulator.faults import fault
+from probes.simulator.record import RequestRecord
+from probes.simulator.server import Simulator
+from probes.sockets import event_loop
+from tests.engine.services import ScriptedServices
+from tests.samples import endpoint
+
+USUAL = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(4_000), ttft_ms=Constant(8))
+SLOW = replace(USUAL, ttft_ms=Constant(24))
+DOWN = replace(USUAL, fault=fault.ReplacedResponse(500, {"error": {"message": "down"}}))
+LIMITED = replace(USUAL, fault=fault.ReplacedResponse(429, {"error": {"message": "slow down"}}, {"retry-after": "7"}))
+REQUEST = GateRequest(
+    new=("new",), against="base", metrics=("ttft", "errors"), margin=0.5, margin_errors=0.4, max_probes=90
+)
+PRICE = Price(1.0, 10.0)
+
+
+class World:
+    """A gate of models of the simulator, each the endpoint of its name, and all that came of it."""
+
+    def __init__(self) -> None:
+        self.services = ScriptedServices()
+        self.news: list[GateRound | GateWait] = []
+        self.slept: list[float] = []
+        self.requests: list[str] = []
+        self.prompts: list[str] = []
+        self.records: Callable[[], Sequence[RequestRecord]] = list
+
+    @property
+    def rounds(self) -> list[GateRound]:
+        return [one for one in self.news if isinstance(one, GateRound)]
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        await asyncio.sleep(0.0005)
+
+    @asynccontextmanager
+    async def gate(self, behaviours: dict[str, Behaviour], request: GateRequest, **fields: Any):
+        async with Simulator(behaviours) as simulator:
+            self.records = lambda: simulator.records
+            known = [
+                replace(endpoint(name=name, model=name, base_url=simulator.url, max_output_tokens=8), **fields)
+                for name in behaviours
+            ]
+            yield GateTask(
+                request,
+                [self.services.make_prober(one) for one in gate_endpoints(request, known)],
+                self.services,
+                on_news=self.news.append,
+                rng=random.Random(3),
+                sleep=self.sleep,
+            )
+            self.requests = [one.body["model"] for one in simulator.records]
+            self.prompts = [one.body["messages"][0]["content"] for one in simulator.records]
+
+    def run(self, behaviours: dict[str, Behaviour], request: GateRequest = REQUEST, **fields: Any) -> GateRun:
+        async def run() -> GateRun:
+            async with self.gate(behaviours, request, **fields) as task:
+                return await task.run()
+
+        return event_loop.run(run())
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_what_is_unchanged_passes_and_every_probe_is_of_the_gate(world: World):
+    run = world.run({"new": USUAL, "base": USUAL})
+    assert run.verdict.verdict == "pass", run.verdict
+    assert {one.kind for one in run.samples} == {"gate"}
+    assert len(run.samples) == run.probes == len(world.requests) == len(world.services.costs)
+    assert world.services.reserved == []
+    assert [one.number for one in world.rounds if one.number] == list(range(1, run.verdict.rounds + 1))
+    assert len(set(world.prompts)) == len(world.prompts), "every probe has a nonce of its own"
+    assert {one.connection for one in run.samples} == {"warm"}
+
+
+def test_each_goes_first_in_every_other_round(world: World):
+    run = world.run({"new": USUAL, "base": USUAL})
+    assert run.verdict.rounds >= 10
+    firsts = [next(iter(one.samples)) for one in world.rounds[1:]]
+    assert all({one, two} == {"new", "base"} for one, two in zip(firsts[::2], firsts[1::2], strict=False))
+    assert firsts[::2] != [firsts[0]] * len(firsts[::2]), "and who begins a pair of rounds is drawn"
+
+
+@pytest.mark.parametrize("new", [SLOW, DOWN, replace(USUAL, fault=fault.ClosedUnanswered())])
+def test_what_is_slow_or_fails_fails(world: World, new: Behaviour):
+    run = world.run({"new": new, "base": USUAL})
+    assert run.verdict.verdict == "fail", run.verdict
+
+
+def test_without_anything_to_compare_with_nothing_is_decided(world: World):
+    run = world.run({"new": USUAL, "base": DOWN})
+    assert run.verdict.verdict == "inconclusive"
+    assert "base" in run.verdict.why
+
+
+@pytest.mark.parametrize("who", ["new", "base"])
+def test_a_storm_of_rate_limits_is_waited_out_politely_and_then_decides_nothing(world: World, who: str):
+    run = world.run({"new": USUAL, "base": USUAL, who: LIMITED})
+    assert run.verdict.verdict == "inconclusive"
+    assert who in run.verdict.why
+    waits = [one for one in world.news if isinstance(one, GateWait)]
+    assert {one.endpoint for one in waits} == {who}
+    assert all(7 <= one.seconds < 8 for one in waits)
+    assert [one for one in world.slept if one > SETTLE_S] == [one.seconds for one in waits]
+    assert len(world.requests) <= 14
+
+
+def test_who_asks_to_be_left_alone_for_long_ends_the_gate(world: World):
+    away = replace(USUAL, fault=fault.ReplacedResponse(429, {"error": {}}, {"retry-after": "3600"}))
+    run = world.run({"new": away, "base": USUAL})
+    assert run.verdict.verdict == "inconclusive"
+    assert "pause of 3," in run.verdict.why
+    assert max(world.slept) < LONGEST_WAIT_S
+    assert len(world.requests) == 2
+
+
+@pytest.mark.parametrize("most", [20, 21, 23])
+def test_the_cap_of_probes_is_never_passed(world: World, most: int):
+    run = world.run({"new": USUAL, "base": USUAL}, replace(REQUEST, margin=0.001, max_probes=most))
+    assert len(world.requests) == run.probes <= most
+    assert run.probes >= most - 1
+    assert "cap" in run.verdict.why
+
+
+@pytest.mark.parametrize("probes", [0, 1, 2, 3, 8])
+def test_the_cap_of_money_is_never_passed(world: World, probes: int):
+    most = most_usd(endpoint(max_output_tokens=8, price=PRICE))
+    # 2 more may cost the most while one before them has cost no less than its output
+    request = replace(REQUEST, margin=0.001, max_usd=probes * most)
+    run = world.run({"new": USUAL, "base": USUAL}, request, price=PRICE)
+    assert run.usd is not None
+    assert request.max_usd is not None
+    assert run.usd <= request.max_usd
+    assert run.usd == pytest.approx(sum(charge(*one).usd for one in world.services.costs))
+    assert run.probes >= probes // 2 * 2
+    assert run.usd > request.max_usd - 2 * most
+    assert "cap of $" in run.verdict.why
+
+
+def test_the_days_budget_ends_it_before_anything_is_sent(world: World):
+    world.services.refusal = "the day's budget is spent"
+    run = world.run({"new": USUAL, "base": USUAL})
+    assert (run.probes, world.requests, run.verdict.verdict) == (0, [], "inconclusive")
+    assert "the day's budget is spent" in run.verdict.why
+
+
+def test_a_key_that_is_gone_ends_it(world: World):
+    world.services.missing_key = "no key: set BASE_KEY"
+    run = world.run({"new": USUAL, "base": USUAL})
+    assert (run.probes, world.requests, run.verdict.verdict) == (0, [], "inconclusive")
+    assert "set BASE_KEY" in run.verdict.why
+
+
+def test_several_share_one_base(world: World):
+    run = world.run({"a": USUAL, "b": USUAL, "base": USUAL}, replace(REQUEST, new=("a", "b"), max_probes=130))
+    assert run.verdict.verdict == "pass", run.verdict
+    assert {one.endpoint for one in run.verdict.findings} == {"a", "b"}
+    counts = {name: world.requests.count(name) for name in ("a", "b", "base")}
+    assert len(set(counts.values())) == 1, "a round has one probe of each"
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [("ttft p50 < 200ms", "pass"), ("ttft p50 < 2ms", "fail")])
+def test_a_limit_needs_no_second_endpoint(world: World, limit: str, verdict: str):
+    request = GateRequest(new=("new",), limits=(parse_limit(limit),), max_probes=60)
+    run = world.run({"new": USUAL}, request)
+    assert run.verdict.verdict == verdict, run.verdict
+    assert set(world.requests) == {"new"}
+
+
+def test_stopped_by_hand_it_says_what_is_known(world: World):
+    patient = replace(USUAL, ttft_ms=Constant(60_000))
+
+    async def run() -> GateRun:
+        async with world.gate({"new": patient, "base": USUAL}, REQUEST) as task:
+            running = asyncio.create_task(task.run())
+            while "new" not in [one.body["model"] for one in world.records()]:
+                await asyncio.sleep(0.001)
+            task.stop()
+            return await running
+
+    run_ = event_loop.run(run())
+    assert run_.stopped
+    assert run_.verdict.verdict == "inconclusive"
+    assert "stopped by hand" in run_.verdict.why
+    assert [one.outcome for one in run_.samples if one.endpoint == "new"] == [Outcome.SKIPPED]
+
+
+def test_the_question_of_the_base_is_asked_of_both():
+    known = [endpoint(name="new", prompt="A?", max_output_tokens=9), endpoint(name="base", prompt="B?", system="S")]
+    new, base = gate_endpoints(REQUEST, known)
+    assert (new.prompt, new.system, new.max_output_tokens) == ("B?", "S", 256)
+    assert base == replace(known[1], connection="warm")
+    [alone] = gate_endpoints(GateRequest(new=("new",), baseline_s=86400.0), known)
+    assert (alone.prompt, alone.max_output_tokens) == ("A?", 9)
