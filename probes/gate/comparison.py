@@ -7,14 +7,16 @@ errors are shares of 1.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Final, Literal
 
+from probes.gate.autocorrelation import widening
 from probes.gate.counted import has_failed, has_finished, value
 from probes.gate.limit import HIGHER_IS_BETTER, Limit, Metric
 from probes.gate.proportions import difference_interval, proportion_interval
 from probes.gate.quantile import quantile_interval
 from probes.gate.verdict import GateRequest, Round
-from probes.stats.paired_confidence import FEWEST, interval_with, stretch
+from probes.stats.paired_confidence import FEWEST, interval_with
 from probes.stats.quantiles import median, quantile
 
 Bounds = Callable[[float], tuple[float, float] | None]
@@ -60,8 +62,14 @@ class Comparison:
         return math.exp(-worse if self.is_reversed else worse)
 
 
-def paired(request: GateRequest, rounds: Sequence[Round], endpoint: str, against: str, metric: Metric) -> Comparison:
-    """One endpoint against another, round by round: only what both have in the same round is compared."""
+def paired(
+    request: GateRequest, rounds: Sequence[Round], endpoint: str, against: str, metric: Metric, drift: float | None
+) -> Comparison:
+    """One endpoint against another, round by round: only what both have in the same round is compared.
+
+    ``drift``: the standard deviation that the logarithm of their ratio has from one stretch to the next by itself,
+    where their past tells it. One gate sees one stretch, so its interval cannot be narrower than that.
+    """
     both = [(one[endpoint], one[against]) for one in rounds if endpoint in one and against in one]
     if metric == "errors":
         finished = [(has_failed(one), has_failed(two)) for one, two in both if has_finished(one) and has_finished(two)]
@@ -75,12 +83,19 @@ def paired(request: GateRequest, rounds: Sequence[Round], endpoint: str, against
         without = [name for name, at in ((endpoint, 0), (against, 1)) if not any(pair[at] for pair in values)]
         missing = f"no value of {' and '.join(without)}" if without else "no round in which both have a value"
         return Comparison(endpoint, metric, 0, "ratio", edge, edge, missing=missing)
-    return Comparison(endpoint, metric, len(logs), "ratio", edge, edge, median(logs), _paired_bounds(logs))
+    return Comparison(endpoint, metric, len(logs), "ratio", edge, edge, median(logs), _paired_bounds(logs, drift))
 
 
-def _paired_bounds(logs: Sequence[float]) -> Bounds:
+def _paired_bounds(logs: Sequence[float], drift: float | None) -> Bounds:
+    """The interval of the middle ratio; ``drift``: by how much it is known to differ from one stretch to the next."""
+    wider, middle = widening(logs), median(logs) or 0.0
+
     def bounds(chance: float) -> tuple[float, float] | None:
-        return None if len(logs) < FEWEST else interval_with(logs, 2 * chance)
+        if len(logs) < FEWEST:
+            return None
+        low, high = interval_with(logs, 2 * chance, wider)
+        reach = -NormalDist().inv_cdf(chance) * (drift or 0.0)
+        return middle - math.hypot(middle - low, reach), middle + math.hypot(high - middle, reach)
 
     return bounds
 
@@ -92,7 +107,7 @@ def _errors(request: GateRequest, endpoint: str, finished: Sequence[tuple[bool, 
     if not n:
         return Comparison(endpoint, "errors", 0, "points", edge, lenient, missing="no round finished on both sides")
     new, base = sum(one for one, _ in finished), sum(two for _, two in finished)
-    wider = stretch([float(one) - two for one, two in finished])
+    wider = widening([float(one) - two for one, two in finished])
 
     def bounds(chance: float) -> tuple[float, float]:
         return difference_interval((new, n), (base, n), chance, wider)
@@ -111,7 +126,7 @@ def against_limit(rounds: Sequence[Round], endpoint: str, limit: Limit) -> Compa
             return Comparison(
                 endpoint, metric, 0, "value", limit.value, limit.value, missing="nothing has finished", limit=limit
             )
-        wider = stretch(failures)
+        wider = widening(failures)
 
         def rate(chance: float) -> tuple[float, float]:
             return proportion_interval(failed, n, chance, wider)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, pvariance, stdev
 from typing import Final
 
+from probes.gate.autocorrelation import widening
 from probes.gate.comparison import ERRORS_EXCLUDED, Comparison
 from probes.gate.counted import COLUMNS, has_failed, has_finished, value
 from probes.gate.limit import HIGHER_IS_BETTER, Metric
@@ -17,7 +18,7 @@ from probes.gate.proportions import proportion_interval
 from probes.gate.quantile import quantile_interval
 from probes.gate.verdict import GateRequest, PastStretch, PastStretches, Round
 from probes.sample import Sample
-from probes.stats.paired_confidence import stretch, student_t
+from probes.stats.paired_confidence import student_t
 from probes.stats.quantiles import median, quantile
 
 FEWEST_VALUES: Final = 5
@@ -102,6 +103,20 @@ def _too_few(count: int) -> str:
     return f"only {count} stretches of its past have values enough, {FEWEST_STRETCHES} are needed"
 
 
+def ratio_drift(new: PastStretches, base: PastStretches, metric: Metric) -> float | None:
+    """The standard deviation of ln(new / base) from stretch to stretch, beyond what few samples make it.
+
+    None where fewer than `FEWEST_STRETCHES` have a median of both, as always for errors.
+    """
+    medians = {one.at: (math.log(one.medians[metric]), one.noise[metric]) for one in base if metric in one.medians}
+    known = [
+        (math.log(one.medians[metric]) - medians[one.at][0], one.noise[metric] + medians[one.at][1])
+        for one in new
+        if metric in one.medians and one.at in medians
+    ]
+    return stdev(_without_noise(known)) if len(known) >= FEWEST_STRETCHES else None
+
+
 def _without_noise(known: Sequence[tuple[float, float]]) -> list[float]:
     """The stretches' medians, drawn together by as much as their few samples alone spread them."""
     values = [one for one, _ in known]
@@ -134,7 +149,7 @@ def _errors(request: GateRequest, endpoint: str, samples: Sequence[Sample], stre
     if not n or len(rows) < FEWEST_STRETCHES:
         missing = "nothing has finished" if not n else _too_few(len(rows))
         return Comparison(endpoint, "errors", n, "points", edge, lenient, missing=missing)
-    failed, wider = round(math.fsum(failures)), stretch(failures)
+    failed, wider = round(math.fsum(failures)), widening(failures)
     usual = sum(one.failed for one in rows) / sum(one.finished for one in rows)
 
     def bounds(chance: float) -> tuple[float, float]:

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from probes.gate.autocorrelation import widening
 from probes.stats.confidence import rank_outside
-from probes.stats.paired_confidence import stretch
 from probes.stats.quantiles import quantile
 
 
@@ -17,7 +17,7 @@ def quantile_interval(values: Sequence[float], share: float, chance: float) -> t
     """
     ordered, n = sorted(values), len(values)
     middle = quantile(ordered, share)
-    wider = stretch([float(one > (middle or 0.0)) for one in values])
+    wider = widening([float(one > (middle or 0.0)) for one in values])
     below, above = rank_outside(n, share, 1 - 2 * chance), rank_outside(n, 1 - share, 1 - 2 * chance)
     low = math.floor(n * share - wider * (n * share - below)) if below else 0
     high = math.floor(n * (1 - share) - wider * (n * (1 - share) - above)) if above else 0

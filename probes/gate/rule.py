@@ -20,8 +20,8 @@ from typing import Final
 
 from probes.gate.comparison import Comparison, against_limit, paired
 from probes.gate.counted import has_failed, is_limited
-from probes.gate.looks import POWER, looks, spent
-from probes.gate.past import against_past
+from probes.gate.looks import FAIL_POWER, PASS_POWER, looks, spent
+from probes.gate.past import against_past, ratio_drift
 from probes.gate.verdict import FEWEST_ROUNDS, GateEvidence, GateRequest, GateVerdict, MetricFinding, Round, Verdict
 from probes.gate.words import finding_words, why_words
 from probes.outcome import Outcome
@@ -75,14 +75,18 @@ def decide(request: GateRequest, evidence: GateEvidence) -> GateVerdict | None:
 
 def _comparisons(request: GateRequest, evidence: GateEvidence) -> list[Comparison]:
     """All that is judged: every endpoint by every metric, or by every limit."""
-    rounds, against = evidence.rounds, request.against
+    rounds, against, past = evidence.rounds, request.against, evidence.past or {}
     if request.limits:
         found = [against_limit(rounds, name, limit) for name in request.new for limit in request.limits]
     elif against is None:
-        past = evidence.past or {}
         found = [against_past(request, rounds, name, past, one) for name in request.new for one in request.metrics]
     else:
-        found = [paired(request, rounds, name, against, one) for name in request.new for one in request.metrics]
+        base = past.get(against, ())
+        found = [
+            paired(request, rounds, name, against, one, ratio_drift(past.get(name, ()), base, one))
+            for name in request.new
+            for one in request.metrics
+        ]
     silent = {name for name in request.new if _never_answers(rounds, name)}
     return [replace(one, never_answered=one.endpoint in silent) for one in found]
 
@@ -90,7 +94,7 @@ def _comparisons(request: GateRequest, evidence: GateEvidence) -> list[Compariso
 def _findings(request: GateRequest, evidence: GateEvidence) -> list[MetricFinding]:
     """What is shown by each comparison at this look."""
     comparisons, rounds, most = _comparisons(request, evidence), len(evidence.rounds), request.most_rounds
-    chance = spent(ALPHA_FAIL, rounds, most)
+    chance = spent(ALPHA_FAIL, FAIL_POWER, rounds, most)
     failed = {at for at, one in enumerate(comparisons) if one.never_answered}
     while True:
         part = chance / max(len(comparisons) - len(failed), 1)
@@ -104,8 +108,9 @@ def _findings(request: GateRequest, evidence: GateEvidence) -> list[MetricFindin
 
 def _finding(request: GateRequest, one: Comparison, low: float, rounds: int, fails: bool) -> MetricFinding:
     """The finding of one comparison; ``low``: the better end of its interval."""
-    share = rounds / request.most_rounds
-    chance = ALPHA_PASS * share**POWER if one.metric == "errors" else spent(ALPHA_PASS, rounds, request.most_rounds)
+    most = request.most_rounds
+    so_far = ALPHA_PASS * math.pow(rounds / most, PASS_POWER)  # of failures, which few looks tell apart: all until now
+    chance = so_far if one.metric == "errors" else spent(ALPHA_PASS, PASS_POWER, rounds, most)
     high = _ends(one, chance, rounds)[1]
     decision: Verdict = "fail" if fails else "pass" if high < one.passes_below else "inconclusive"
     ends = tuple(one.shown(end) if math.isfinite(end) else None for end in (low, high))

@@ -73,17 +73,17 @@ def paired_interval(logs: Sequence[float], *, every_look: bool = False) -> tuple
     pair, to stop at a difference; it is wider then.
     """
     n = len(logs)
-    return None if n < FEWEST else interval_with(logs, chance_of_error(n, every_look=every_look))
+    return None if n < FEWEST else interval_with(logs, chance_of_error(n, every_look=every_look), _stretch(logs))
 
 
-def interval_with(logs: Sequence[float], chance: float) -> tuple[float, float]:
+def interval_with(logs: Sequence[float], chance: float, wider: float) -> tuple[float, float]:
     """The interval that misses the centre of independent ``logs`` with probability ``chance``, half of it on each side.
 
-    Where neighbours are alike it is wider. It always contains the median. Raises StatisticsError for fewer than 2.
+    It is ``wider`` by that factor, and always contains the median. Raises StatisticsError for fewer than 2.
     """
     n, ordered = len(logs), sorted(logs)
     low, middle, high = _signed_ranks(ordered, chance) if 2.0 ** (1 - n) <= chance else _student(ordered, chance)
-    wider, half = stretch(logs), n // 2
+    half = n // 2
     median = (ordered[half] + ordered[-half - 1]) / 2
     return min(middle - wider * (middle - low), median), max(middle + wider * (high - middle), median)
 
@@ -95,7 +95,7 @@ def more_pairs(logs: Sequence[float], margin: float, *, every_look: bool = False
     """
     if len(logs) < 2:
         return None
-    middle, spread = abs(fmean(logs)), stdev(logs) * stretch(logs)
+    middle, spread = abs(fmean(logs)), stdev(logs) * _stretch(logs)
     for n in range(max(len(logs) + 1, FEWEST), MOST + 1):
         half = student_t(n - 1, chance_of_error(n, every_look=every_look)) * spread / math.sqrt(n)
         if half < middle or middle + half < margin:
@@ -103,7 +103,7 @@ def more_pairs(logs: Sequence[float], margin: float, *, every_look: bool = False
     return None
 
 
-def stretch(logs: Sequence[float]) -> float:
+def _stretch(logs: Sequence[float]) -> float:
     """The factor by which the interval is widened where neighbouring values are alike (autocorrelated).
 
     The mean of many values that drift, with a memory of ``m`` and an autocorrelation ``r`` from one to the next, has

@@ -13,10 +13,10 @@ from probes.stats.paired_confidence import (
     FEWEST,
     _rank_sums,
     _signed_ranks,
+    _stretch,
     chance_of_error,
     more_pairs,
     paired_interval,
-    stretch,
     student_t,
 )
 
@@ -74,8 +74,8 @@ def test_the_more_pairs_there_are_the_more_counts_what_neighbours_have_in_common
     logs = [0.1 * k for k in range(n)]
     parts = [one - 0.1 * (n - 1) / 2 for one in logs]
     alike = sum(one * other for one, other in pairwise(parts)) / sum(one * one for one in parts)
-    assert stretch(logs) == pytest.approx(math.sqrt(1 + weight * alike))
-    assert stretch([(-1.0) ** k for k in range(n)]) == 1
+    assert _stretch(logs) == pytest.approx(math.sqrt(1 + weight * alike))
+    assert _stretch([(-1.0) ** k for k in range(n)]) == 1
 
 
 def test_an_interval_ends_between_two_means_where_the_chance_lies_between_two_rank_sums():

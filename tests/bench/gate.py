@@ -1,0 +1,270 @@
+"""How often a gate is wrong, how soon it finds what is there, and what that takes: by our rule and by the usual ones.
+
+    python -m tests.bench.gate [--runs 1000] [--seed 1] [--table NAME …]
+
+It prints the tables of `docs/gate.md`. Simulated runs are judged by the product's own `decide`, asked at each of its
+looks. The world: times are log-normal (σ 0.30) with 3 % of a Pareto tail (α 1.5: no variance). In every run both
+endpoints are off their usual level by 5 % (normal, each for itself): nobody measures the same thing twice. Where it
+drifts, logarithms follow autoregressive processes of the first order with the half-life and the spread named, of each
+endpoint for itself or of what both share (a network, a host, a provider). By day: working hours are 35 % slower, with
+an hour to rise and fall, and the run begins anywhere in the rise, a pair a minute.
+
+Figures were chosen with the seeds 11 to 13; the tables are of others.
+"""
+
+import argparse
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Final
+
+import numpy as np
+
+from probes.gate.looks import looks
+from probes.gate.rule import decide
+from probes.gate.verdict import GateEvidence, GateRequest, GateVerdict, Round
+from probes.outcome import Outcome
+from probes.sample import Sample
+
+PAIRS: Final = 100
+WOBBLE: Final = 0.05
+
+
+@dataclass(frozen=True)
+class World:
+    """What speeds do by themselves. Spreads are standard deviations of a logarithm, half-lives in pairs."""
+
+    name: str
+    noise: float = 0.30
+    wobble: float = WOBBLE
+    own: float = 0.0
+    own_half_life: float = 10
+    shared: float = 0.0
+    shared_half_life: float = 10
+    daily: bool = False
+
+
+def drift(dice, spread: float, half_life: float, steps: int) -> np.ndarray:
+    """An autoregressive process of the first order; the half-life is in steps."""
+    memory = 0.5 ** (1 / half_life)
+    noise = dice.standard_normal(steps) * math.sqrt(1 - memory**2)
+    level, found = dice.standard_normal(), np.empty(steps)
+    for at in range(steps):
+        level = level * memory + noise[at]
+        found[at] = level
+    return found * spread
+
+
+def logs(dice, world: World, lanes: int, steps: int) -> np.ndarray:
+    """The logarithms of the times of each lane, in ``steps`` rounds."""
+    found = world.noise * dice.standard_normal((lanes, steps))
+    heavy = dice.random((lanes, steps)) < 0.03
+    found = np.where(heavy, found + np.log1p(dice.pareto(1.5, (lanes, steps))), found)
+    found += world.wobble * dice.standard_normal((lanes, 1))
+    if world.own:
+        found += np.array([drift(dice, world.own, world.own_half_life, steps) for _ in range(lanes)])
+    if world.shared:
+        found += drift(dice, world.shared, world.shared_half_life, steps)
+    if world.daily:
+        found += np.log1p(0.35 * np.clip((np.arange(steps) - dice.integers(0, steps)) / 60, 0, 1))
+    return found
+
+
+def rounds(dice, times: np.ndarray, speeds: np.ndarray | None, failures: Sequence[float]) -> list[Round]:
+    """The samples of each round; ``times`` and ``speeds`` are logarithms, ``failures`` the share of each endpoint."""
+    failed = dice.random(times.shape) < np.array(failures)[:, None]
+    columns = [times, np.zeros_like(times) if speeds is None else speeds]
+    values = [np.exp(one).tolist() for one in columns]
+    names = ("new", "base")
+    return [
+        {
+            name: probe(failed[lane, at], 400 * values[0][lane][at], 80 / values[1][lane][at])
+            for lane, name in enumerate(names)
+        }
+        for at in range(times.shape[1])
+    ]
+
+
+def probe(failed: bool, ttft: float, speed: float) -> Sample:
+    fields = {"vantage": "local", "endpoint": "", "provider": "", "dialect": "", "model": ""}
+    if failed:
+        return Sample(started_at=0, outcome=Outcome.SERVER_ERROR, connection="warm", **fields)
+    return Sample(
+        started_at=0, outcome=Outcome.OK, connection="warm", trusted=True, ttft_ms=ttft, tokens_per_s=speed, **fields
+    )
+
+
+def gate(request: GateRequest, every: Sequence[Round], **evidence) -> GateVerdict:
+    """The verdict of a gate that is asked at each of its looks."""
+    asked = (decide(request, GateEvidence(every[:end], **evidence)) for end in looks(request.most_rounds))
+    return next(one for one in asked if one is not None)
+
+
+USUAL: Final = GateRequest(new=("new",), against="base")
+ONE: Final = replace(USUAL, metrics=("ttft",))
+
+WORLDS: Final = (
+    World("nothing drifts, no wobble", wobble=0),
+    World("usual: 5 % wobble between runs"),
+    World("more noise (σ 0.40)", noise=0.40),
+    *(World(f"shared drift {spread:.0%}", shared=spread) for spread in (0.03, 0.10, 0.18)),
+    *(
+        World(f"own drift {spread:.0%}, half-life 2 pairs", own=spread, own_half_life=2)
+        for spread in (0.03, 0.10, 0.18)
+    ),
+    *(World(f"own drift {spread:.0%}, half-life 10 pairs", own=spread) for spread in (0.03, 0.10, 0.18)),
+    *(
+        World(f"own drift {spread:.0%}, half-life 400 pairs", own=spread, own_half_life=400)
+        for spread in (0.03, 0.10, 0.18)
+    ),
+    World("in the morning, 35 % slower within an hour", daily=True),
+)
+USUAL_WORLD: Final = WORLDS[1]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What became of a number of runs."""
+
+    verdicts: Sequence[GateVerdict]
+
+    def share(self, verdict: str, most: int = 10**9) -> float:
+        """How many of 100 ended so, after ``most`` rounds or fewer."""
+        return 100 * fmean(one.verdict == verdict and one.rounds <= most for one in self.verdicts)
+
+    def probes(self) -> float:
+        return fmean(one.probes for one in self.verdicts)
+
+
+def tally(
+    seed: int,
+    runs: int,
+    world: World,
+    ratio: float = 1.0,
+    speed: float = 1.0,
+    failures: tuple[float, float] = (0.003, 0.003),
+    request: GateRequest = USUAL,
+    **evidence,
+) -> Tally:
+    """Runs in which the times of the new endpoint are ``ratio`` times as long, and its speed ``speed`` times as low."""
+    dice = np.random.default_rng([seed, round(1000 * ratio), round(1000 * speed), round(1000 * failures[0])])
+    found = []
+    for _ in range(runs):
+        times, speeds = (logs(dice, world, 2, request.most_rounds) for _ in range(2))
+        times[0] += math.log(ratio)
+        speeds[0] += math.log(speed)
+        found.append(gate(request, rounds(dice, times, speeds, failures), **evidence))
+    return Tally(found)
+
+
+def unchanged(runs: int, seed: int) -> Iterator[list[str]]:
+    """What has not changed: how often it fails, in every world, and what is worse there."""
+    yield ["the world", "false fails", "passes", "probes", "1.5×: fails", "2×: fails", "1.3×: passes", "1.5×: passes"]
+    for world in WORLDS:
+        same, bit, half, twice = (tally(seed, runs, world, ratio) for ratio in (1.0, 1.3, 1.5, 2.0))
+        yield [
+            world.name,
+            f"{same.share('fail'):.1f}",
+            f"{same.share('pass'):.1f}",
+            f"{same.probes():.0f}",
+            *(f"{one.share('fail'):.1f}" for one in (half, twice)),
+            *(f"{one.share('pass'):.1f}" for one in (bit, half)),
+        ]
+
+
+def by_look(runs: int, seed: int) -> Iterator[list[str]]:
+    """In the usual world: what is decided after how many pairs."""
+    yield ["TTFT of the new one", *(f"{end} pairs" for end in looks(PAIRS)), "passes", "probes"]
+    for ratio in (0.5, 1.0, 1.1, 1.2, 1.3, 1.5, 2.0, 3.0):
+        found = tally(seed, runs, USUAL_WORLD, ratio)
+        fails = [f"{found.share('fail', end):.1f}" for end in looks(PAIRS)]
+        yield [f"{ratio:g}×", *fails, f"{found.share('pass'):.1f}", f"{found.probes():.0f}"]
+
+
+def naive(runs: int, seed: int) -> Iterator[list[str]]:
+    """The usual rules, on two batches of as many probes each, one after the other, beside ours."""
+    yield ["rule", "probes", "unchanged: fails", "10 % own drift", "1.5×: fails", "2×: fails"]
+    drifting = next(one for one in WORLDS if one.own == 0.10 and one.own_half_life == 400)
+    columns = ((USUAL_WORLD, 1), (drifting, 1), (USUAL_WORLD, 1.5), (USUAL_WORLD, 2))
+    rules: dict[str, Callable] = {
+        "p95": lambda one: np.quantile(one, 0.95),
+        "mean": np.mean,
+        "median": np.median,
+    }
+    for n in (10, 20, 50, 100):
+        for name, rule in rules.items():
+            cells = []
+            for world, ratio in columns:
+                dice = np.random.default_rng([seed, n, int(10 * ratio)])
+                fails = 0
+                for _ in range(runs):
+                    base, new = np.exp(logs(dice, world, 2, 2 * n))
+                    fails += rule(ratio * new[n:]) > 1.2 * rule(base[:n])
+                cells.append(f"{100 * fails / runs:.1f}")
+            yield [f"{name} of {n} > 1.2×", str(2 * n), *cells]
+    found = [tally(seed, runs, world, ratio) for world, ratio in columns]
+    yield ["**ours**", f"{found[0].probes():.0f}, at most 200", *(f"{one.share('fail'):.1f}" for one in found)]
+
+
+def metrics(runs: int, seed: int) -> Iterator[list[str]]:
+    """Several metrics at once, and failures."""
+    yield ["what is judged", "what is worse", "fails", "passes", "probes"]
+    many = replace(USUAL, metrics=("ttft", "tokens_per_s"))
+    for name, request, changes in (
+        ("TTFT", ONE, {}),
+        ("TTFT", ONE, {"ratio": 1.5}),
+        ("TTFT, tokens/s", many, {}),
+        ("TTFT, tokens/s", many, {"ratio": 1.5}),
+        ("TTFT, tokens/s, errors", USUAL, {}),
+        ("TTFT, tokens/s, errors", USUAL, {"ratio": 1.5}),
+        ("TTFT, tokens/s, errors", USUAL, {"ratio": 1.5, "speed": 1.5}),
+        ("TTFT, tokens/s, errors", USUAL, {"failures": (0.053, 0.003)}),
+        ("TTFT, tokens/s, errors", USUAL, {"failures": (0.10, 0.003)}),
+        ("TTFT, tokens/s, errors", USUAL, {"failures": (0.20, 0.003)}),
+        ("errors", replace(USUAL, metrics=("errors",)), {"failures": (0.0, 0.0)}),
+        ("errors", replace(USUAL, metrics=("errors",)), {"failures": (0.02, 0.02)}),
+        ("errors", replace(USUAL, metrics=("errors",)), {"failures": (0.05, 0.0)}),
+        ("errors", replace(USUAL, metrics=("errors",)), {"failures": (0.053, 0.003)}),
+        ("errors, 400 pairs", replace(USUAL, metrics=("errors",), max_probes=800), {"failures": (0.05, 0.0)}),
+        ("errors, 400 pairs", replace(USUAL, metrics=("errors",), max_probes=800), {"failures": (0.003, 0.003)}),
+    ):
+        found = tally(seed, runs, USUAL_WORLD, request=request, **changes)
+        words = ", ".join(said(key, value) for key, value in changes.items()) or "nothing"
+        yield [name, words, f"{found.share('fail'):.1f}", f"{found.share('pass'):.1f}", f"{found.probes():.0f}"]
+
+
+def said(key: str, value) -> str:
+    if key == "failures":
+        return f"errors {100 * value[1]:g} → {100 * value[0]:g} %"
+    return f"{'TTFT' if key == 'ratio' else 'speed'} {value:g}× {'longer' if key == 'ratio' else 'lower'}"
+
+
+def markdown(rows: Iterator[Sequence[str]]) -> str:
+    """A table, its first row the head."""
+    head, *rest = rows
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rest))
+
+
+TABLES: Final[dict[str, Callable[[int, int], Iterator[list[str]]]]] = {
+    "naive": naive,
+    "unchanged": unchanged,
+    "by_look": by_look,
+    "metrics": metrics,
+}
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--table", nargs="*", choices=TABLES, default=list(TABLES))
+    arguments = parser.parse_args()
+    for name in arguments.table:
+        print(f"\n{name}\n")
+        print(markdown(TABLES[name](arguments.runs, arguments.seed)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
