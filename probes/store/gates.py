@@ -3,12 +3,14 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from probes.endpoint import Endpoint
 from probes.gate.past import cut
 from probes.gate.verdict import PastStretch
 from probes.sample import Sample
+from probes.stats.quantiles import median
 from probes.store.alerts.incidents import read_incidents
 from probes.store.alerts.past import endpoint_id
 from probes.store.read.reader import SCHEDULED, StoreReader
@@ -20,8 +22,7 @@ _FLAGS: Final = ("trusted", "buffered")
 _PAST: Final = f"""
 SELECT {", ".join((*_COLUMNS, *_FLAGS))} FROM sample
 WHERE endpoint_id = ? AND started_at >= ? AND started_at < ? AND {SCHEDULED}
-AND coalesce(connection, 'warm') = 'warm' AND coalesce(prompt_version, ?) = ?
-ORDER BY started_at
+AND coalesce(connection, 'warm') = 'warm' AND coalesce(prompt_version, ?) = ? ORDER BY started_at
 """
 
 
@@ -39,8 +40,12 @@ def keep_samples(url: str, samples: Sequence[Sample]) -> None:
         writer.close()
 
 
+SAMPLES_A_STRETCH: Final = 10
+"""About how many samples a stretch of the past holds at least."""
+
+
 class PastQuestion(NamedTuple):
-    """Whose past is read, of which version of the prompt, and in stretches of how many seconds."""
+    """Whose past is read, of which version of the prompt, and how many seconds a stretch of it lasts at least."""
 
     endpoint: Endpoint
     prompt_version: str
@@ -53,7 +58,8 @@ def read_past(
     """The past of endpoints between two instants (ms since the epoch), by name, cut into stretches of equal length.
 
     Of the scheduled samples on a warm connection of one vantage, of the same model and prompt. Hours in which an
-    incident of the endpoint was open are left out. May wait: call it in a thread. Raises StoreProblem.
+    incident of the endpoint was open are left out. Stretches are longer than the question says where they would hold
+    fewer than `SAMPLES_A_STRETCH`, as often as it was probed. May wait: call it in a thread. Raises StoreProblem.
     """
     with closing(StoreReader(url)) as reader:
         incidents = read_incidents(reader, since, until)
@@ -66,9 +72,10 @@ def read_past(
                 if (one.vantage, one.endpoint) == (vantage, endpoint.name)
                 for hour in _hours(one.since, one.until or incident.resolved_at or until)
             }
-            samples = _samples(reader, vantage, endpoint, version, since, until)
+            samples = list(_samples(reader, vantage, endpoint, version, since, until))
+            gap_s = (median([(after.started_at - one.started_at) / 1000 for one, after in pairwise(samples)])) or 0.0
             usual = (one for one in samples if one.started_at // _HOUR_MS not in bad)
-            found[endpoint.name] = cut(usual, stretch_s)
+            found[endpoint.name] = cut(usual, max(stretch_s, SAMPLES_A_STRETCH * gap_s))
         return found
 
 

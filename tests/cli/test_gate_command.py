@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -15,14 +16,18 @@ from probes.cli.commands.gate import GateArguments, GateOutputs, gate, gate_requ
 from probes.cli.exit_codes import ExitCode
 from probes.cli.json_page import schemas
 from probes.config.load import load
+from probes.config.select import choose
 from probes.engine.gate import gate_task
 from probes.engine.session import Plan, read_history
 from probes.gate.limit import InvalidGateRequest
+from probes.measure.prompt import prompt_version
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
+from probes.store.location import path_of
 from probes.store.read.reader import StoreReader
+from tests.samples import sample
 from tests.servers.apart import simulating_apart
-from tests.store.stores import ask
+from tests.store.stores import ask, fill
 
 USUAL = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(4_000), ttft_ms=Constant(8))
 SLOW = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(4_000), ttft_ms=Constant(40))
@@ -181,3 +186,38 @@ def test_interrupted_it_says_what_it_knows_and_leaves_with_130(path: Path):
     assert (rest[-1]["type"], rest[-1]["stopped"], rest[-1]["verdict"]) == ("result", True, "inconclusive")
     with closing(StoreReader(load(path).store_url or "")) as reader:
         assert len(list(reader.samples())) >= 6
+
+
+def past_of(path: Path, name: str, ttft_ms: float) -> None:
+    """Seven hours of scheduled samples, one a minute, until an hour ago."""
+    plan = Plan.of(load(path))
+    [endpoint] = choose(plan.endpoints, [name])
+    now = time.time_ns() // 1_000_000
+    rows = [
+        sample(
+            started_at=now - number * 60_000,
+            endpoint=name,
+            provider=endpoint.provider,
+            model=endpoint.model,
+            connection="warm",
+            ttft_ms=ttft_ms * (1 + number % 7 / 50),
+            prompt_version=prompt_version(endpoint),
+        )
+        for number in range(480, 60, -1)
+    ]
+    fill(path_of(plan.store_url), rows)
+
+
+@pytest.mark.parametrize(("usual_ms", "code"), [(8.0, ExitCode.OK), (2.0, ExitCode.NOT_OK)])
+def test_an_endpoint_is_held_against_its_own_past(path: Path, usual_ms: float, code: ExitCode, capsys):
+    past_of(path, "same", usual_ms)
+    arguments = GateArguments(("same",), baseline="1d", metrics="ttft", margin="100%", max_probes=40)
+    assert ran(path, arguments) is code, capsys.readouterr().out
+    assert "against its own past of 1d: TTFT" in capsys.readouterr().out
+
+
+def test_without_a_past_nothing_is_sent(path: Path, simulator, capsys):
+    before = len(simulator.records())
+    assert ran(path, GateArguments(("same",), baseline="28d")) is ExitCode.INCONCLUSIVE
+    assert "only 0 stretches are known, 30 are needed" in capsys.readouterr().out
+    assert len(simulator.records()) == before

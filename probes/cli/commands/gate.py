@@ -22,16 +22,18 @@ from probes.cli.output.terminal import say
 from probes.durations import seconds
 from probes.endpoint import Endpoint
 from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
-from probes.engine.gate.gate_task import SETTLE_S, GateTask
+from probes.engine.gate.gate_task import GateTask
 from probes.engine.gate.sides import gate_endpoints, notes
 from probes.engine.session import Plan, open_engine, open_plan
 from probes.gate.limit import METRICS, InvalidGateRequest, Metric, parse_limit
+from probes.gate.past import FEWEST_STRETCHES
 from probes.gate.verdict import DEFAULT_METRICS, GateRequest, PastStretches, Verdict
 from probes.measure.prompt import prompt_version
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop
 from probes.store.gates import PastQuestion, keep_samples, read_past
 from probes.store.problem import StoreProblem
+from probes.text import line
 
 _CODES: Final[dict[Verdict, ExitCode]] = {
     "pass": ExitCode.OK,
@@ -39,8 +41,8 @@ _CODES: Final[dict[Verdict, ExitCode]] = {
     "inconclusive": ExitCode.INCONCLUSIVE,
 }
 
-SAMPLES_A_STRETCH: Final = 10
-"""How many scheduled samples a stretch of the past holds at least, where none is missing."""
+PROBE_S: Final = 1.5
+"""About how long one probe of a gate takes with the pause before it, in seconds."""
 
 _SAID_EVERY: Final = 10
 """Rounds from one line to the next where no terminal shows a live one."""
@@ -139,6 +141,7 @@ async def _gate(config: Path | None, request: GateRequest, outputs: GateOutputs,
                 [engine.make_prober(one) for one in sides],
                 engine,
                 past=past,
+                ended=_too_little_past(past),
                 on_news=progress.news,
                 notes=notes(request, sides, plan.endpoints),
                 vantage=plan.vantage,
@@ -169,13 +172,19 @@ def _past(plan: Plan, request: GateRequest, sides: Sequence[Endpoint]) -> Mappin
         return None
     until = time.time_ns() // 1_000_000
     since = until - round(request.baseline_s * 1000)
-    questions = [PastQuestion(one, prompt_version(one), stretch_s(request, one)) for one in sides]
+    questions = [PastQuestion(one, prompt_version(one), request.most_rounds * PROBE_S) for one in sides]
     return read_past(plan.store_url, plan.vantage, questions, since, until)
 
 
-def stretch_s(request: GateRequest, endpoint: Endpoint) -> float:
-    """How long a stretch of the past is, in seconds: about as long as the gate, and long enough for some samples."""
-    return max(request.most_rounds * (SETTLE_S + 1.0), SAMPLES_A_STRETCH * endpoint.interval)
+def _too_little_past(past: Mapping[str, PastStretches] | None) -> str | None:
+    """Why nothing could come of a gate that is held against this past; None where something could."""
+    for name, stretches in (past or {}).items():
+        if (count := sum(bool(one.finished) for one in stretches)) < FEWEST_STRETCHES:
+            return (
+                f"of the past of {line(name)} only {count} stretches are known, {FEWEST_STRETCHES} are needed: "
+                "scheduled samples of the same model and prompt on a warm connection, outside incidents"
+            )
+    return None
 
 
 def _keep(url: str, task: GateTask) -> None:

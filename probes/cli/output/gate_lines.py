@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from probes.cli.output.table import Style, columns, styled
+from probes.durations import lasting
 from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
 from probes.gate.counted import value
 from probes.gate.limit import HIGHER_IS_BETTER
@@ -72,8 +73,7 @@ def against(request: GateRequest) -> str:
         return line(request.against)
     if request.limits:
         return ", ".join(line(one.text) for one in request.limits)
-    days = (request.baseline_s or 0.0) / 86_400
-    return f"its own {days:g} days"
+    return f"its own past of {lasting(request.baseline_s or 0.0)}"
 
 
 def closing(run: GateRun) -> list[str]:

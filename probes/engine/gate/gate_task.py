@@ -38,7 +38,8 @@ T = TypeVar("T")
 class GateTask:
     """One gate. ``probers`` are those of its sides (`gate_endpoints`), by endpoint name, in the request's order.
 
-    ``past`` is that of each endpoint to judge, where the request has a baseline. ``on_news`` is called with every round
+    ``past`` is that of each endpoint to judge, where the request has a baseline. ``ended``: why nothing is sent at all;
+    None: it is. ``on_news`` is called with every round
     and every pause. ``sleep`` waits for so many seconds.
     """
 
@@ -49,6 +50,7 @@ class GateTask:
         services: ProbeServices,
         *,
         past: Mapping[str, PastStretches] | None = None,
+        ended: str | None = None,
         on_news: Callable[[GateRound | GateWait], None] = lambda _: None,
         notes: Sequence[str] = (),
         vantage: str = "local",
@@ -70,7 +72,7 @@ class GateTask:
         self._probes = 0
         self._usd = 0.0
         self._lost = 0
-        self._ended: str | None = None
+        self._ended = ended
         self._task: asyncio.Future[Any] | None = None
 
     @property
