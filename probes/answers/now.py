@@ -39,9 +39,10 @@ class EndpointNow(NamedTuple):
 
     ``group`` is that of the configuration, or the model's name. ``interval_s``, ``connection`` and the prices are None
     where no recorder said them. ``state`` is a `probes.alerts.state.State` or one of `UNJUDGED`, in which it is
-    ``since``, and ``why`` says more in a few plain words. ``last_at`` is when the newest sample began, of whatever
-    lane and age. Of the window's scheduled samples ``values`` has those of the asked lane and the failed ones of any,
-    oldest first; ``probes`` counts those of them that have a part in the error rate, ``failures`` the failed ones.
+    ``since``, and ``why`` says more in a few plain words. ``last_at`` is when the newest scheduled sample began, of
+    whatever lane and age. Of the window's scheduled samples ``values`` has those of the asked lane and the failed ones
+    of any, oldest first; ``probes`` counts those of them with a part in the error rate, ``failures`` the failed ones.
+    ``origin`` is where it is, such as ``https://api.groq.com``; "" where no recorder said so.
     """
 
     name: str
@@ -61,6 +62,7 @@ class EndpointNow(NamedTuple):
     failures: int
     probes: int
     values: tuple[SampleNow, ...]
+    origin: str = ""
 
 
 class IncidentNow(NamedTuple):

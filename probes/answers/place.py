@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from probes.config.file import find_config, why_this_file
-from probes.config.toml_file import parse
 from probes.config_error import ConfigError, Problem
 from probes.store.location import check_url, default_url, url_of
 
@@ -32,6 +31,8 @@ def find_place(store: str | None = None, config: Path | None = None) -> Place:
     file = find_config(config, look_here=False)
     if file.found == "shipped":
         return Place(default_url())
+    from probes.config.toml_file import parse  # here: who names a store reads no file
+
     table = parse(file.path, why_this_file(file)).values.get("store", {})
     if not isinstance(table, dict):
         raise _wrong(file.path, "store", "must be a table")

@@ -29,7 +29,8 @@ WHERE sample.endpoint_id = asked.id AND started_at >= ? AND started_at < ? AND k
 AND (connection = ? OR outcome <> 'ok') ORDER BY sample.endpoint_id, sample.started_at
 """
 _NEWEST: Final = """
-SELECT asked.id, (SELECT max(started_at) FROM sample WHERE endpoint_id = asked.id AND started_at < ?) FROM asked
+SELECT asked.id, (SELECT started_at FROM sample WHERE endpoint_id = asked.id AND started_at < ? AND kind IS NULL
+ORDER BY started_at DESC LIMIT 1) FROM asked
 """
 _OPEN: Final = "SELECT id, opened_at, text, acknowledged_at FROM incident WHERE resolved_at IS NULL ORDER BY opened_at"
 
@@ -125,6 +126,7 @@ def _facts(status: dict[str, Any]) -> dict[str, Facts] | None:
             paused=monitor.get("paused") is True,
             no_key=monitor.get("no_key") is True,
             blocked_why=_of(monitor, "blocked_why", str) or over_budget,
+            origin=_of(one, "origin", str) or "",
         )
     return found
 
@@ -260,6 +262,7 @@ def _one_now(
         failures,
         probes,
         tuple(values),
+        "" if facts is None else line(facts.origin, 200),
     )
 
 

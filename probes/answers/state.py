@@ -34,6 +34,7 @@ class Facts(NamedTuple):
     paused: bool = False
     no_key: bool = False
     blocked_why: str | None = None
+    origin: str = ""
 
 
 class Judged(NamedTuple):

@@ -57,6 +57,48 @@ def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 
 @app.command()
+def best(
+    ctx: typer.Context,
+    group: Annotated[
+        str, typer.Argument(metavar="GROUP", help="A group, or a model's name.", autocompletion=completion.groups)
+    ],
+    by: Annotated[str, typer.Option("--by", metavar="METRIC", help="ttft, tokens_per_s, e2e or cost.")] = "ttft",
+    among: Annotated[str, typer.Option("--among", metavar="A,B", help="Only of these members.")] = "",
+    window: Annotated[str, typer.Option("--window", "--since", metavar="TIME", help="How far back to look.")] = "1h",
+    lane: Annotated[str, typer.Option("--lane", metavar="LANE", help="warm or cold connections.")] = "warm",
+    vantage: Annotated[
+        str | None, typer.Option("--vantage", metavar="NAME", help="Seen from there. Default: the configuration's.")
+    ] = None,
+    store: Annotated[str | None, typer.Option("--store", metavar="STORE", help="A store, by path or URL.")] = None,
+    output: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text, json, name, env or openrouter.")
+    ] = "text",
+    as_json: JsonOption = False,
+) -> None:
+    """Say who of a group is best now, and how sure that is.
+
+    From the store, in a tenth of a second; nothing is probed. Of those that are well: never one that fails, is limited,
+    stale, or whose timings cannot be trusted. A ./config.toml that is not named is not read. Exit code 1 where none
+    qualifies.
+    """
+    from probes.cli.quick import best
+
+    asked = best.question(
+        group,
+        by=by,
+        among=among,
+        format="json" if as_json else output,
+        window=window,
+        lane=lane,
+        vantage=vantage,
+        store=store,
+        config=ctx.obj,
+    )
+    if code := best.run(asked):
+        raise typer.Exit(code)
+
+
+@app.command()
 def record(
     ctx: typer.Context,
     lasting: ForOption = None,

@@ -16,6 +16,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Race": ("race", "races"),
     "Decide": ("gate",),
     "Incidents": ("alerts", "incident"),
+    "Ask": ("best",),
     "Look back": ("history", "export"),
     "Set up": ("init", "add", "edit", "remove", "keys", "discover", "providers", "models"),
     "Check": ("check", "probe", "selftest"),
@@ -30,6 +31,10 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     "demo": (
         Example("inftop demo", "the dashboard without keys or network"),
         Example("inftop demo --for 30s --window 5m", "for half a minute"),
+    ),
+    "best": (
+        Example("inftop best gpt-oss-120b", "who is fastest to the first token now"),
+        Example("inftop best gpt-oss-120b --by tokens_per_s --json", "to decode, for a program"),
     ),
     "record": (
         Example("inftop record --for 8h", "over night, without a screen"),

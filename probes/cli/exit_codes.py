@@ -25,6 +25,8 @@ CODES: Final[Mapping[str, ExitCode]] = {
     "probes.cli.commands.export.NoCertificate": ExitCode.NOT_OK,
     "probes.cli.commands.import_files.FilesRefused": ExitCode.USAGE,
     "probes.cli.commands.races.NoSuchRace": ExitCode.USAGE,
+    "probes.cli.quick.best.UnknownMember": ExitCode.USAGE,
+    "probes.cli.quick.best.WrongAnswerAsked": ExitCode.USAGE,
     "probes.config.edit.file.ChangedMeanwhile": ExitCode.NOT_OK,
     "probes.config.model_sources.NoModel": ExitCode.USAGE,
     "probes.config.model_sources.UnknownProvider": ExitCode.USAGE,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from probes.gate.autocorrelation import widening
-from probes.stats.confidence import rank_outside
+from probes.stats.order_statistics import rank_outside
 from probes.stats.quantiles import quantile
 
 

@@ -7,17 +7,13 @@ and nothing of the next one. The share: Wilson's score interval (1927).
 """
 
 import math
-from functools import cache
 from typing import Final
 
+from probes.stats.order_statistics import CONFIDENCE, rank_outside
 from probes.stats.sketch import ACCURACY, Sketch
-
-CONFIDENCE: Final = 0.95
 
 Z: Final = 1.959964
 """Standard deviations of a normal that 95 % of it lie within."""
-
-_REACH: Final = 9.0  # standard deviations from the mean beyond which nothing of a binomial is left to count
 
 
 def quantile_interval(sketch: Sketch, confidence: float = CONFIDENCE, share: float = 0.5) -> tuple[float, float] | None:
@@ -46,20 +42,3 @@ def share_interval(part: int, whole: int) -> tuple[float, float] | None:
     middle = share + spread / 2
     half = Z * math.sqrt(share * (1 - share) / whole + spread / (4 * whole))
     return max((middle - half) / (1 + spread), 0.0), min((middle + half) / (1 + spread), 1.0)
-
-
-@cache
-def rank_outside(count: int, share: float, confidence: float) -> int:
-    """The highest order statistic (from 1 on) that exceeds the quantile with at most half the error; 0: none."""
-    if not count or not 0 < share < 1:
-        return 0
-    mean, deviation = count * share, math.sqrt(count * share * (1 - share))
-    at = max(0, math.floor(mean - _REACH * deviation))
-    ways = math.lgamma(count + 1) - math.lgamma(at + 1) - math.lgamma(count - at + 1)
-    chance = math.exp(ways + at * math.log(share) + (count - at) * math.log1p(-share))
-    total = chance
-    while total <= (1 - confidence) / 2:
-        chance *= (count - at) / (at + 1) * share / (1 - share)
-        at += 1
-        total += chance
-    return at

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import combinations_with_replacement, pairwise
 from operator import add
-from statistics import fmean, stdev
 from typing import Final
 
 FEWEST: Final = 3
@@ -66,20 +65,24 @@ def chance_of_error(pairs: int, *, every_look: bool) -> float:
     return low if end <= n else low + (high - low) * (pairs - n) / (end - n)
 
 
-def paired_interval(logs: Sequence[float], *, every_look: bool = False) -> tuple[float, float] | None:
+def paired_interval(
+    logs: Sequence[float], *, every_look: bool = False, comparisons: int = 1
+) -> tuple[float, float] | None:
     """A confidence interval of at least 95 % for the centre of ``logs``, given in the order they came.
 
     It always contains their median. None for fewer than `FEWEST`. ``every_look``: the interval is looked at after every
-    pair, to stop at a difference; it is wider then.
+    pair, to stop at a difference; it is wider then. So it is as one of several ``comparisons``, of which any could show
+    a difference that is none: the chance of error is divided among them (Bonferroni).
     """
-    n = len(logs)
-    return None if n < FEWEST else interval_with(logs, chance_of_error(n, every_look=every_look), _stretch(logs))
+    if len(logs) < FEWEST:
+        return None
+    return interval_with(logs, chance_of_error(len(logs), every_look=every_look) / comparisons, _stretch(logs))
 
 
 def interval_with(logs: Sequence[float], chance: float, wider: float) -> tuple[float, float]:
     """The interval that misses the centre of independent ``logs`` with probability ``chance``, half of it on each side.
 
-    It is ``wider`` by that factor, and always contains the median. Raises StatisticsError for fewer than 2.
+    It is ``wider`` by that factor, and always contains the median. There must be two at least.
     """
     n, ordered = len(logs), sorted(logs)
     low, middle, high = _signed_ranks(ordered, chance) if 2.0 ** (1 - n) <= chance else _student(ordered, chance)
@@ -95,12 +98,23 @@ def more_pairs(logs: Sequence[float], margin: float, *, every_look: bool = False
     """
     if len(logs) < 2:
         return None
-    middle, spread = abs(fmean(logs)), stdev(logs) * _stretch(logs)
+    middle, spread = abs(_mean(logs)), _deviation(logs) * _stretch(logs)
     for n in range(max(len(logs) + 1, FEWEST), MOST + 1):
         half = student_t(n - 1, chance_of_error(n, every_look=every_look)) * spread / math.sqrt(n)
         if half < middle or middle + half < margin:
             return n - len(logs)
     return None
+
+
+def _mean(values: Sequence[float]) -> float:
+    """As `statistics.fmean`, whose module takes longer to import than all of this to run."""
+    return math.fsum(values) / len(values)
+
+
+def _deviation(values: Sequence[float]) -> float:
+    """The standard deviation of a sample, of two values at least."""
+    mean = _mean(values)
+    return math.sqrt(math.fsum((one - mean) ** 2 for one in values) / (len(values) - 1))
 
 
 def _stretch(logs: Sequence[float]) -> float:
@@ -110,7 +124,7 @@ def _stretch(logs: Sequence[float]) -> float:
     ``1 + 2 r / (1 - m)`` times the variance of independent ones (Box, Jenkins and Reinsel, Time Series Analysis, 2.1).
     Of few values ``r`` is mostly luck, so that it counts the less the fewer there are: up to 27, as ``n / 4``.
     """
-    mean = fmean(logs)
+    mean = _mean(logs)
     parts = [one - mean for one in logs]
     whole = math.fsum(one * one for one in parts)
     alike = math.fsum(one * other for one, other in pairwise(parts)) / whole if whole else 0.0
@@ -151,7 +165,7 @@ def _rank_sums(n: int, chance: float) -> tuple[int, float]:
 def _student(ordered: Sequence[float], chance: float) -> tuple[float, float, float]:
     """The interval of Student's t for the mean of the values, and the mean."""
     n = len(ordered)
-    middle, half = fmean(ordered), student_t(n - 1, chance) * stdev(ordered) / math.sqrt(n)
+    middle, half = _mean(ordered), student_t(n - 1, chance) * _deviation(ordered) / math.sqrt(n)
     return middle - half, middle, middle + half
 
 

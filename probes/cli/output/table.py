@@ -42,9 +42,13 @@ def styled(text: str, style: Style) -> Line:
     return Line(text, [Span(0, len(text), style)])
 
 
+_NARROW: Final = str.maketrans("", "", "×–…°·")
+"""The usual characters beside those of ASCII that take one column: for them Rich need not be imported."""
+
+
 def cell_width(text: str) -> int:
     """How many columns of a terminal a text takes: a Chinese or Japanese character takes two."""
-    if text.isascii():
+    if text.translate(_NARROW).isascii():
         return len(text)
     from rich.cells import cell_len
 

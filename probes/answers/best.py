@@ -1,0 +1,247 @@
+"""Who of a group is best now, how sure that is, and why the others are not to be had; pure.
+
+Members are ranked by their median over the window. The first is then compared with each other one over the same time:
+the window is cut into equal bins, a bin in which both have samples is a pair, and `paired_interval`, which is
+calibrated for speeds that drift, says whether the difference could be luck. `tests/bench/best_power.py` measures how
+often it errs.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, Literal, NamedTuple, get_args
+
+from probes.answers.now import EndpointNow, SampleNow, StoreNow
+from probes.outcome import Outcome
+from probes.stats.order_statistics import median_interval
+from probes.stats.paired_confidence import paired_interval
+from probes.stats.quantiles import median
+
+By = Literal["ttft", "tokens_per_s", "cost", "e2e"]
+METRICS: Final[tuple[By, ...]] = get_args(By)
+
+FEWEST: Final = 6
+"""Samples below which a member is not ranked: of fewer there is no 95 % interval of a median."""
+
+FAILED_SHARE: Final = 0.2
+"""A member of whose probes more than this share failed in the window is not ranked, however it is judged now."""
+
+MOST_PAIRS: Final = 60
+"""The window has at most so many bins: intervals are calibrated up to a hundred pairs, and more tell little more."""
+
+MAY_BE_BEST: Final = ("ok", "learning", "slow", "changed", "burning")
+"""The states in which a member is ranked; one that is slow, or served by a changed model, may still be the best."""
+
+VETOES: Final = {
+    "paused": "is not probed",
+    "no key": "has no key",
+    "waiting": "was never probed",
+    "stale": "is stale",
+    "no data": "sends no samples",
+    "untrusted": "cannot be measured here",
+    "silent": "answers what is worth nothing",
+    "limited": "is rate limited",
+    "quota": "has no quota left",
+    "failing": "is failing",
+    "down": "is down",
+}
+"""What is said of a member in a state in which it is not ranked."""
+
+
+class Comparison(NamedTuple):
+    """How many times the first's median another one has, over the same time: more than 1 is worse, for each metric.
+
+    ``ratio`` and its interval ``low`` to ``high`` are None where there are too few ``pairs``, or one of the two costs
+    nothing. ``shown``: that the first is better can hardly be luck.
+    """
+
+    ratio: float | None
+    low: float | None
+    high: float | None
+    pairs: int
+    shown: bool
+
+
+class Member(NamedTuple):
+    """A member of the group. ``value`` is the median of its ``n`` measured samples.
+
+    ``low`` to ``high`` is the 95 % interval of that, None of too few.
+    ``veto`` says why it is not ranked, None where it is. ``against_first`` compares the first with it, and is None of
+    the first itself and of what is not ranked.
+    """
+
+    endpoint: EndpointNow
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    veto: str | None = None
+    against_first: Comparison | None = None
+
+
+class Best(NamedTuple):
+    """Who is best: ``ranked`` has the first and those after it, ``vetoed`` those that are not to be had.
+
+    ``vantage`` is where all of them were measured from, ``other_vantages`` where the group was measured from, too.
+    """
+
+    group: str
+    by: By
+    now: StoreNow
+    vantage: str | None
+    other_vantages: tuple[str, ...]
+    ranked: tuple[Member, ...]
+    vetoed: tuple[Member, ...]
+
+    @property
+    def first(self) -> Member | None:
+        """The best one; None where none qualifies."""
+        return self.ranked[0] if self.ranked else None
+
+    @property
+    def level(self) -> tuple[Member, ...]:
+        """Those of which no difference to the first is shown: they may be as good."""
+        return tuple(one for one in self.ranked[1:] if one.against_first is None or not one.against_first.shown)
+
+
+def best(now: StoreNow, group: str, by: By = "ttft", among: Collection[str] = (), usual: str | None = None) -> Best:
+    """Who of ``group`` is best by a metric, of the members named ``among``, or of all.
+
+    Speeds are compared as seen from one place: from ``usual``, the asker's own vantage, if the group was measured from
+    there, else from where a recorder gave the newest sign of life.
+    """
+    members = [one for one in now.endpoints if one.group == group and (not among or one.name in among)]
+    vantage = _vantage(now, members, usual)
+    here = [one for one in members if one.vantage == vantage]
+    judged = [_member(one, by, now.lane) for one in here]
+    ranked = sorted((one for one in judged if one.veto is None), key=lambda one: _order(one, by))
+    others = tuple(dict.fromkeys(one.vantage for one in members if one.vantage != vantage))
+    return Best(
+        group,
+        by,
+        now,
+        vantage,
+        others,
+        tuple(_compared(ranked, by, now)),
+        tuple(one for one in judged if one.veto is not None),
+    )
+
+
+def measured(values: Iterable[SampleNow], by: By) -> list[tuple[int, float]]:
+    """When each sample began and what it measured, of those that are ok, trusted, and not held back on the way.
+
+    What an answer cost, and when it was complete, a buffered one says as well.
+    """
+    found = []
+    for one in values:
+        if one.outcome != Outcome.OK or (by != "cost" and not one.trusted):
+            continue
+        value = _value(one, by)
+        if value is not None and not (one.buffered and by in ("ttft", "tokens_per_s")):
+            found.append((one.started_at, value))
+    return found
+
+
+def compare(
+    first: Sequence[SampleNow], other: Sequence[SampleNow], by: By, length_ms: int, among: int = 1
+) -> Comparison:
+    """How much worse ``other`` was than ``first`` in the bins of ``length_ms`` in which both have samples.
+
+    It is one of so many comparisons, ``among`` which the chance of error is divided.
+    """
+    ours, theirs = _bins(measured(first, by), length_ms), _bins(measured(other, by), length_ms)
+    both = sorted(ours.keys() & theirs.keys())
+    if not all(ours[one] > 0 and theirs[one] > 0 for one in both):  # what is free has no ratio
+        mine, yours = median(ours[one] for one in both) or 0.0, median(theirs[one] for one in both) or 0.0
+        return Comparison(None, None, None, len(both), mine < yours)
+    logs = [math.log(theirs[one] / ours[one]) for one in both]
+    if by == "tokens_per_s":
+        logs = [-one for one in logs]
+    interval = paired_interval(logs, comparisons=among)
+    middle = median(logs)
+    if interval is None or middle is None:
+        return Comparison(None if middle is None else math.exp(middle), None, None, len(both), False)
+    return Comparison(math.exp(middle), math.exp(interval[0]), math.exp(interval[1]), len(both), interval[0] > 0)
+
+
+def comparisons(members: int) -> int:
+    """Among how many comparisons the chance of error is divided, of a group with so many ranked members.
+
+    There are ``n (n - 1) / 2`` differences of which the first, who may just have been lucky, is in the greatest. Times
+    ``n``, for so small a chance the allowance for drift is too small: with that, the bench finds under 5 % false.
+    """
+    return members * members * (members - 1) // 2
+
+
+def bin_ms(window_s: float, members: Sequence[EndpointNow]) -> int:
+    """How long a bin is: at least the longest interval of a member, so that each has a sample in most."""
+    longest = max((one.interval_s or 0.0 for one in members), default=0.0)
+    return max(1, round(1000 * max(longest, window_s / MOST_PAIRS)))
+
+
+def _vantage(now: StoreNow, members: Sequence[EndpointNow], usual: str | None) -> str | None:
+    places = dict.fromkeys(one.vantage for one in members)
+    if usual in places:
+        return usual
+    beats = {one.vantage: one.beat_at for one in now.recorders}
+    return max(places, key=lambda one: beats.get(one, 0), default=None)
+
+
+def _member(endpoint: EndpointNow, by: By, lane: str) -> Member:
+    values = [value for _, value in measured(endpoint.values, by)]
+    ascending = sorted(values)
+    low, high = median_interval(ascending) or (None, None)
+    return Member(endpoint, median(ascending), low, high, len(values), _veto(endpoint, by, lane, len(values)))
+
+
+def _veto(endpoint: EndpointNow, by: By, lane: str, n: int) -> str | None:
+    """Why a member is not ranked; None where it is."""
+    if endpoint.state not in MAY_BE_BEST:
+        what = VETOES.get(endpoint.state, f"is {endpoint.state}")
+        return f"{what}: {endpoint.why}" if endpoint.why else what
+    if endpoint.failures > 1 and endpoint.failures > FAILED_SHARE * endpoint.probes:
+        return f"{endpoint.failures} of its {endpoint.probes} probes failed"
+    if n >= FEWEST:
+        return None
+    if endpoint.connection is not None and endpoint.connection not in (lane, "both"):
+        return f"is probed on {endpoint.connection} connections only"
+    if by == "cost" and any(one.outcome == Outcome.OK for one in endpoint.values) and not n:
+        return "its price is not known"
+    return f"{n or 'no'} measured sample{'' if n == 1 else 's'}, of at least {FEWEST}"
+
+
+def _order(one: Member, by: By) -> tuple[float, float, str]:
+    """The best first; of equal ones the one with the shorter TTFT."""
+    value = one.value if one.value is not None else math.inf
+    wait = median(value for _, value in measured(one.endpoint.values, "ttft"))
+    return -value if by == "tokens_per_s" else value, math.inf if wait is None else wait, one.endpoint.name
+
+
+def _compared(ranked: Sequence[Member], by: By, now: StoreNow) -> Iterable[Member]:
+    if not ranked:
+        return
+    first, *others = ranked
+    yield first
+    length = bin_ms(now.window_s, [one.endpoint for one in ranked])
+    for one in others:
+        found = compare(first.endpoint.values, one.endpoint.values, by, length, comparisons(len(ranked)))
+        yield one._replace(against_first=found)
+
+
+def _bins(values: Iterable[tuple[int, float]], length: int) -> dict[int, float]:
+    """The median of each bin that has values, by its number."""
+    found: dict[int, list[float]] = {}
+    for at, value in values:
+        found.setdefault(at // length, []).append(value)
+    return {number: one[0] if len(one) == 1 else median(one) or 0.0 for number, one in found.items()}
+
+
+def _value(one: SampleNow, by: By) -> float | None:
+    match by:
+        case "ttft":
+            return one.ttft_ms
+        case "tokens_per_s":
+            return one.tokens_per_s
+        case "e2e":
+            return one.e2e_ms
+        case "cost":
+            return one.cost_usd

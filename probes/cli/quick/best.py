@@ -1,0 +1,192 @@
+"""`inftop best`: who of a group is best now, from the store."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, cast, get_args
+
+from probes.answers import best_words
+from probes.answers.best import METRICS, Best, By, best
+from probes.answers.now import Lane
+from probes.answers.place import find_place
+from probes.answers.read import read_now
+from probes.cli.exit_codes import ExitCode
+from probes.cli.output.table import columns, print_lines, styled
+from probes.cli.quick.words import parsed
+from probes.text import line
+
+Format = Literal["text", "json", "name", "env", "openrouter"]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+LANES: Final[tuple[Lane, ...]] = get_args(Lane)
+
+LONGEST_S: Final = 30 * 86_400.0
+"""The longest window: more says nothing of now, and would be read for long."""
+
+_OPTIONS: Final = {
+    "--by": "by",
+    "--among": "among",
+    "--format": "format",
+    "--window": "window",
+    "--since": "window",
+    "--lane": "lane",
+    "--vantage": "vantage",
+    "--store": "store",
+    "--config": "config",
+}
+_FLAGS: Final = {"--json": "json"}
+
+
+class WrongAnswerAsked(ValueError):  # noqa: N818 - reads as what it says
+    """A value of an option that cannot be; str says what is allowed."""
+
+
+class UnknownMember(LookupError):  # noqa: N818 - reads as what it says
+    """A group, or a member of one, that the store does not know; str names those that it does."""
+
+
+class Question(NamedTuple):
+    """What is asked; spans in seconds. ``among`` are names of members, all of them where there is none."""
+
+    group: str
+    by: By = "ttft"
+    among: tuple[str, ...] = ()
+    format: Format = "text"
+    window_s: float = 3_600.0
+    lane: Lane = "warm"
+    vantage: str | None = None
+    store: str | None = None
+    config: Path | None = None
+
+
+def question(
+    group: str,
+    *,
+    by: str = "ttft",
+    among: str = "",
+    format: str = "text",  # noqa: A002 - the option's name
+    window: str = "1h",
+    lane: str = "warm",
+    vantage: str | None = None,
+    store: str | None = None,
+    config: str | Path | None = None,
+) -> Question:
+    """The question of a command line's words. Raises WrongAnswerAsked."""
+    for name, value, allowed in (("--by", by, METRICS), ("--format", format, FORMATS), ("--lane", lane, LANES)):
+        if value not in allowed:
+            raise WrongAnswerAsked(f"{name} {line(value, 40)!r} is none of {', '.join(allowed)}")
+    try:
+        window_s = _seconds(window)
+    except ValueError as error:
+        raise WrongAnswerAsked(f"--window: {error}") from None
+    if not 1 <= window_s <= LONGEST_S:
+        raise WrongAnswerAsked("--window must be between 1s and 30d")
+    return Question(
+        group,
+        cast(By, by),
+        tuple(name for one in among.split(",") if (name := one.strip())),
+        cast(Format, format),
+        window_s,
+        cast(Lane, lane),
+        vantage,
+        store,
+        None if config is None else Path(config),
+    )
+
+
+def _seconds(window: str) -> float:
+    if window == "1h":
+        return 3_600.0
+    from probes.durations import seconds  # here: its time zones take as long to import as it takes to read the store
+
+    return seconds(window)
+
+
+def answer(words: Sequence[str]) -> int | None:
+    """Answer a command line; its exit code, None where the parser is to read it."""
+    given = parsed(words, _OPTIONS, _FLAGS)
+    if given is None or len(given.arguments) != 1:
+        return None
+    values = {**given.values, **({"format": "json"} if "json" in given.flags else {})}
+    return run(question(given.arguments[0], **values))
+
+
+def run(asked: Question) -> int:
+    """Answer on standard output: 0, or 1 where no member qualifies. Raises UnknownMember, and as `read_now` does."""
+    found = ask(asked)
+    code = ExitCode.OK if found.first is not None else ExitCode.NOT_OK
+    match asked.format:
+        case "json":
+            from probes.answers.answer_json import best_object
+
+            _say(json.dumps(best_object(found), indent=2, ensure_ascii=True))
+        case "text":
+            _print(found)
+        case "openrouter":
+            from probes.answers import routers
+
+            if (order := routers.openrouter(found)) is not None:
+                _say(json.dumps(order))
+            else:
+                code = ExitCode.NOT_OK
+            if unknown := routers.unknown_to_openrouter(found):
+                _note(
+                    f"not in the order, since OpenRouter has their provider under no known name: {', '.join(unknown)}"
+                )
+        case "env":
+            from probes.answers.routers import shell_line
+
+            _say(shell_line(found))
+        case "name" if found.first is not None:
+            _say(found.first.endpoint.name)
+    if found.first is None and asked.format != "text":
+        for one in found.vetoed:
+            _note(f"{one.endpoint.name} {one.veto}")
+    return code
+
+
+def ask(asked: Question) -> Best:
+    """Who is best, from the store. Raises UnknownMember, WrongAnswerAsked, ConfigError and StoreProblem."""
+    try:
+        place = find_place(asked.store, asked.config)
+    except ValueError as error:
+        raise WrongAnswerAsked(f"--store: {error}") from None
+    now = read_now(place.url, asked.window_s, asked.lane, asked.group, vantage=asked.vantage)
+    if not now.endpoints:
+        where = "" if asked.vantage is None else f" seen from {line(asked.vantage, 60)}"
+        known = f"known: {', '.join(now.groups)}" if now.groups else "the store has none"
+        raise UnknownMember(f"no group is named {line(asked.group, 80)!r}{where}; {known}")
+    names = {one.name for one in now.endpoints}
+    if unknown := next((one for one in asked.among if one not in names), None):
+        raise UnknownMember(
+            f"{line(unknown, 80)!r} is not in {line(asked.group, 80)}; its members: {', '.join(sorted(names))}"
+        )
+    return best(now, asked.group, asked.by, asked.among, place.vantage)
+
+
+def _print(found: Best) -> None:
+    said = best_words.headline(found)
+    rows = [_styled(row) for row in best_words.table(found)]
+    lines = [
+        styled(said, "good" if found.first else "bad"),
+        "",
+        *columns(rows, best_words.RIGHT),
+        "",
+        *(styled(note, "note") for note in best_words.notes(found)),
+    ]
+    print_lines(lines)
+
+
+def _styled(row: Sequence[str]) -> list[str]:
+    return [
+        styled(cell, "note") if cell == best_words.NOT_SHOWN else styled(cell, "warning") if cell and last else cell
+        for cell, last in zip(row, [*[False] * (len(row) - 1), True], strict=True)
+    ]
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stdout, flush=True)  # noqa: T201
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201

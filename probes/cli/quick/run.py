@@ -1,0 +1,32 @@
+"""Runs a quick command where its line is plainly right; every other line is the parser's."""
+
+import gc
+import sys
+from collections.abc import Sequence
+
+from probes.cli.exit_codes import exit_code_of, message_of
+
+COMMANDS = ("best",)
+"""The first words of the lines that are answered here."""
+
+
+def answered(words: Sequence[str]) -> bool:
+    """Answer a command line, and leave with an exit code if it is not 0; False where the parser is to read it."""
+    if not words or words[0] not in COMMANDS:
+        return False
+    gc.disable()  # a process of a twentieth of a second makes no garbage worth a look
+    from probes.cli.quick import best
+
+    try:
+        code = best.answer(words[1:])
+    except Exception as error:
+        found = exit_code_of(error)
+        if found is None:
+            raise
+        print(message_of(error), file=sys.stderr)  # noqa: T201
+        sys.exit(found)
+    finally:
+        gc.enable()  # where the parser is to read it, a long run may follow
+    if code:
+        sys.exit(code)
+    return code is not None

@@ -1,0 +1,36 @@
+"""The words of a quick command's line, for which the parser need not be imported."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+
+class Words(NamedTuple):
+    """What a command line gives: its arguments, the values of its options by their parameter, and the flags."""
+
+    arguments: list[str]
+    values: dict[str, str]
+    flags: set[str]
+
+
+def parsed(words: Sequence[str], options: Mapping[str, str], flags: Mapping[str, str]) -> Words | None:
+    """The words of a line; None where anything in it is not plainly right: the parser says what is wrong, or helps.
+
+    ``options`` take a value, as ``--by ttft`` or ``--by=ttft``, ``flags`` none; both name a parameter. Of an option
+    that is given twice the last value counts.
+    """
+    found = Words([], {}, set())
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        name, is_there, value = word.partition("=")
+        if not word.startswith("-"):
+            found.arguments.append(word)
+        elif word in flags:
+            found.flags.add(flags[word])
+        elif name in options and is_there:
+            found.values[options[name]] = value
+        elif word in options and left and not left[0].startswith("-"):
+            found.values[options[word]] = left.pop(0)
+        else:
+            return None
+    return found

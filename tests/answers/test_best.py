@@ -1,0 +1,184 @@
+"""Who is best: ranks, what is never best, differences that are shown, and those that are not."""
+
+import random
+
+import pytest
+
+from probes.answers.best import FEWEST, best, bin_ms, compare, comparisons, measured
+from probes.answers.best_words import headline, notes, table
+from probes.answers.now import EndpointNow, RecorderNow, SampleNow, StoreNow
+
+NOW = 1_800_000_000_000
+MINUTE = 60_000
+
+
+def samples(times, **fields):
+    usual = {
+        "outcome": "ok",
+        "tokens_per_s": None,
+        "e2e_ms": None,
+        "cost_usd": None,
+        "trusted": True,
+        "buffered": False,
+    }
+    begin = NOW - len(times) * MINUTE
+    return tuple(
+        SampleNow(**{"started_at": begin + number * MINUTE, "ttft_ms": one, **usual, **fields})
+        for number, one in enumerate(times)
+    )
+
+
+def member(name, values=(), **fields):
+    usual = EndpointNow(name, "local", "sim", "m", "g", 60.0, True, "warm", None, None, "ok", None, "", NOW - 5_000, 0,
+                        len(values), tuple(values))  # fmt: skip
+    return usual._replace(**fields)
+
+
+def store(*members, recorders=(), window_s=3_600.0):
+    return StoreNow(NOW, window_s, "warm", "", recorders, members, (), ("g",), ())
+
+
+def noisy(level, count=60, seed=0):
+    dice = random.Random(f"{seed} {level}")
+    return samples([level * dice.lognormvariate(0, 0.1) for _ in range(count)])
+
+
+def test_the_first_has_the_best_median_and_a_difference_is_shown():
+    found = best(store(member("slow", noisy(300.0)), member("fast", noisy(200.0))), "g")
+    assert [one.endpoint.name for one in found.ranked] == ["fast", "slow"]
+    assert found.first.n == 60
+    assert found.first.low < found.first.value < found.first.high
+    other = found.ranked[1].against_first
+    assert other.shown
+    assert other.low < 1.5 < other.high
+    assert found.level == ()
+    assert "better than the other one" in headline(found)
+
+
+def test_equal_ones_are_level():
+    found = best(store(member("a", noisy(200.0, seed=1)), member("b", noisy(200.0, seed=2))), "g")
+    assert [one.endpoint.name for one in found.level] == [found.ranked[1].endpoint.name]
+    assert "no difference shown to" in headline(found)
+
+
+@pytest.mark.parametrize("by", ["ttft", "tokens_per_s", "e2e", "cost"])
+def test_by_each_metric_a_ratio_over_one_is_worse(by):
+    column = {"ttft": "ttft_ms", "tokens_per_s": "tokens_per_s", "e2e": "e2e_ms", "cost": "cost_usd"}[by]
+    low, high = (tuple(one._replace(**{"ttft_ms": 1.0, column: one.ttft_ms}) for one in noisy(level, seed=3))
+                 for level in (100.0, 200.0))  # fmt: skip
+    found = best(store(member("low", low), member("high", high)), "g", by)
+    names = [one.endpoint.name for one in found.ranked]
+    assert names == (["high", "low"] if by == "tokens_per_s" else ["low", "high"])
+    assert found.ranked[1].against_first.ratio > 1.5
+    assert found.ranked[1].against_first.shown
+
+
+@pytest.mark.parametrize(
+    "state",
+    ["failing", "down", "limited", "quota", "silent", "no data", "stale", "untrusted", "paused", "no key", "waiting"],
+)
+def test_never_best_in_these_states_and_why(state):
+    found = best(store(member("a", noisy(100.0), state=state, why="so it is"), member("b", noisy(300.0))), "g")
+    assert found.first.endpoint.name == "b"
+    assert found.vetoed[0].veto.endswith(": so it is")
+    assert "only one" in headline(found)
+
+
+@pytest.mark.parametrize("state", ["ok", "learning", "slow", "changed", "burning"])
+def test_may_be_best_in_these_states(state):
+    assert best(store(member("a", noisy(100.0), state=state)), "g").first is not None
+
+
+def test_a_state_of_a_newer_inftop_is_not_best():
+    assert best(store(member("a", noisy(100.0), state="dreaming")), "g").vetoed[0].veto == "is dreaming"
+
+
+@pytest.mark.parametrize(
+    ("one", "why"),
+    [
+        (member("a", noisy(100.0, count=FEWEST - 1)), f"{FEWEST - 1} measured samples, of at least {FEWEST}"),
+        (member("a", noisy(100.0, count=1)), "1 measured sample, of"),
+        (member("a"), "no measured samples, of"),
+        (member("a", connection="cold"), "is probed on cold connections only"),
+        (member("a", noisy(100.0), failures=13, probes=60), "13 of its 60 probes failed"),
+    ],
+)
+def test_too_little_or_too_often_failed(one, why):
+    assert best(store(one), "g").vetoed[0].veto.startswith(why)
+
+
+def test_a_fifth_of_failures_is_allowed_and_a_price_must_be_known():
+    assert best(store(member("a", noisy(100.0), failures=12, probes=60)), "g").first
+    assert best(store(member("a", noisy(100.0))), "g", "cost").vetoed[0].veto == "its price is not known"
+
+
+def test_only_what_was_measured_counts():
+    good = samples([1.0])
+    for fields in ({"outcome": "timeout"}, {"trusted": False}, {"buffered": True}, {"ttft_ms": None}):
+        assert measured([good[0]._replace(**fields)], "ttft") == []
+    assert measured(good, "ttft") == [(NOW - MINUTE, 1.0)]
+    complete = good[0]._replace(e2e_ms=9.0, cost_usd=0.1, buffered=True)
+    assert measured([complete], "e2e") == [(NOW - MINUTE, 9.0)]
+    assert measured([complete._replace(trusted=False)], "cost") == [(NOW - MINUTE, 0.1)]
+
+
+def test_what_is_free_is_cheapest():
+    free, dear = (samples([1.0] * 10, cost_usd=cost) for cost in (0.0, 0.001))
+    found = best(store(member("dear", dear), member("free", free), member("free too", free)), "g", "cost")
+    assert [(one.endpoint.name, one.against_first and one.against_first.shown) for one in found.ranked] == [
+        ("free", None),
+        ("free too", False),
+        ("dear", True),
+    ]
+
+
+def test_of_equal_cost_the_one_with_the_shorter_ttft():
+    slow, fast = (samples([ttft] * 10, cost_usd=0.001) for ttft in (200.0, 100.0))
+    assert best(store(member("a", slow), member("b", fast)), "g", "cost").first.endpoint.name == "b"
+
+
+def test_compared_over_the_same_time_alone():
+    early, late = samples([100.0] * 20), samples([900.0] * 10)
+    early = tuple(one._replace(started_at=one.started_at - 60 * MINUTE) for one in early)
+    found = compare(early, late, "ttft", MINUTE)
+    assert (found.pairs, found.shown, found.ratio) == (0, False, None)
+
+
+def test_few_pairs_show_nothing():
+    found = compare(samples([100.0] * 2), samples([900.0] * 2), "ttft", MINUTE)
+    assert (found.pairs, found.ratio, found.low, found.shown) == (2, pytest.approx(9.0), None, False)
+
+
+def test_bins_are_as_long_as_the_longest_interval_and_never_more_than_sixty():
+    assert bin_ms(3_600.0, [member("a"), member("b", interval_s=300.0)]) == 300_000
+    assert bin_ms(86_400.0, [member("a")]) == 1_440_000
+    assert bin_ms(60.0, [member("a", interval_s=None)]) == 1_000
+    assert [comparisons(members) for members in (1, 2, 3, 6)] == [0, 2, 9, 90]
+
+
+def test_among_and_a_single_member():
+    two = store(member("a", noisy(100.0)), member("b", noisy(300.0)))
+    assert [one.endpoint.name for one in best(two, "g", among=("b",)).ranked] == ["b"]
+    assert best(two, "other").ranked == ()
+
+
+def test_seen_from_one_place():
+    here, far = member("a", noisy(100.0)), member("a", noisy(50.0), vantage="far")
+    recorders = (RecorderNow("far", NOW), RecorderNow("local", NOW - 9))
+    assert best(store(here, far, recorders=recorders), "g").vantage == "far"  # who lives
+    found = best(store(here, far, recorders=recorders), "g", usual="local")
+    assert (found.vantage, found.other_vantages, len(found.ranked)) == ("local", ("far",), 1)
+    assert best(store(here), "g", usual="nowhere").vantage == "local"
+    assert "also measured from far: --vantage NAME" in list(notes(found))
+
+
+def test_none_can_be_had():
+    found = best(store(member("a", state="down"), member("b", state="stale", last_at=None)), "g")
+    assert found.first is None
+    assert headline(found) == "g: none of the 2 members can be had now"
+    assert [row[-1] for row in table(found)[1:]] == ["not ranked: is down", "not ranked: is stale"]
+
+
+def test_a_slow_one_that_is_best_says_so():
+    slow = member("a", noisy(100.0), state="slow", why="TTFT 2.0 times slower than usual")
+    assert table(best(store(slow), "g"))[1][-1] == "slow: TTFT 2.0 times slower than usual"

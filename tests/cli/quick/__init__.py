@@ -1,0 +1,1 @@
+"""Tests of commands that answer before the parser is imported."""
