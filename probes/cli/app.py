@@ -28,6 +28,9 @@ app = CommandLine(
 RACE_VIEW: Final = "inftop.race_view"
 """The key in the context's ``meta`` under which a screen, if there is one, puts the function that shows a race."""
 
+_LATE_MS: Final = 1 << 52
+"""An instant far in the future: what is a time ago lies as long before it, however long that is."""
+
 GIVEN: Final = "inftop.given"
 """The key in the context's ``meta`` of the options of the screen that the command line gives."""
 
@@ -456,6 +459,61 @@ def export(
         certificate=certificate,
         since_given=since is not None,
     )
+
+
+@app.command()
+def report(
+    ctx: typer.Context,
+    since: Annotated[str, typer.Option(metavar="WHEN", help="From when on: 24h or 7d ago, or a time.")] = "7d",
+    endpoint: Annotated[
+        Repeated, typer.Option(metavar="NAME", help="Only these; may be repeated.", autocompletion=completion.endpoints)
+    ] = None,
+    group: Annotated[
+        Repeated, typer.Option(metavar="NAME", help="Only endpoints of this group.", autocompletion=completion.groups)
+    ] = None,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Without names of endpoints, places and hosts, and people's notes.")
+    ] = False,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The page; - is standard output.")
+    ] = Path("report.html"),
+    watch: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep a page there up to date, redacted, for a web server.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="With --watch: not redacted.")] = False,
+    lasting: ForOption = None,
+    tz: Annotated[str, typer.Option(metavar="ZONE", help="utc, local, or a name such as Europe/Berlin.")] = "utc",
+    as_json: JsonOption = False,
+) -> None:
+    """Make one HTML page of the store: ranking, charts, incidents, races, accuracy.
+
+    It asks nobody for anything, opens from disk, and is below a megabyte. With --watch, index.html, status.json and
+    badge.json are written anew every minute. Exit code 6 where nothing was recorded.
+    """
+    from probes.cli.commands.report import ReportArguments, report, report_into
+    from probes.durations import parse_when, zone_of
+
+    if watch is not None and as_json:
+        raise typer.BadParameter("--json prints once: it goes without --watch")
+    if watch is None and (full or lasting is not None):
+        raise typer.BadParameter("needs --watch", param_hint="--full" if full else "--for")
+    if full and redact:
+        raise typer.BadParameter("--redact and --full contradict each other")
+    with usage_errors():
+        zone = zone_of(tz)
+        begin, later = (parse_when(since, now_ms=now, zone=zone) for now in (_LATE_MS, 2 * _LATE_MS))
+    arguments = ReportArguments(
+        since=begin if begin == later else None,
+        back_ms=_LATE_MS - begin,
+        zone=zone,
+        endpoints=tuple(endpoint or ()),
+        groups=tuple(group or ()),
+        is_redacted=redact or (watch is not None and not full),
+    )
+    if watch is not None:
+        report_into(ctx.obj, arguments, watch, seconds_of(lasting))
+    else:
+        report(ctx.obj, arguments, output, as_json=as_json)
 
 
 def main() -> None:

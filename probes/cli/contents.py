@@ -18,6 +18,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Incidents": ("alerts", "incident"),
     "Ask": ("best",),
     "Look back": ("history", "export"),
+    "Share": ("report",),
     "Set up": ("init", "add", "edit", "remove", "keys", "discover", "providers", "models"),
     "Check": ("check", "probe", "selftest"),
 }
@@ -131,6 +132,10 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     "export": (
         Example("inftop export --since 7d -o week.csv", "a week of samples"),
         Example("inftop export --rollup hour --since 30d --format parquet -o month.parquet", "hours of a month"),
+    ),
+    "report": (
+        Example("inftop report --since 30d -o month.html", "a page to send"),
+        Example("inftop report --watch /srv/www/inference", "a public status page, without names of yours"),
     ),
     "keys set": (
         Example("inftop keys set GROQ_API_KEY", "asked for, and not shown"),

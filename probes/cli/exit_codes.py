@@ -39,6 +39,7 @@ CODES: Final[Mapping[str, ExitCode]] = {
     "probes.keys.keyring.KeyringMissing": ExitCode.KEYRING,
     "probes.keys.secret.InvalidKey": ExitCode.USAGE,
     "probes.race.request.InvalidRaceRequest": ExitCode.USAGE,
+    "probes.report.read.NothingRecorded": ExitCode.NO_DATA,
     "probes.store.holder.StoreHeld": ExitCode.STORE,
     "probes.store.problem.StoreProblem": ExitCode.STORE,
     "builtins.OSError": ExitCode.NOT_OK,  # a full disk, a file that may not be written: it names the file itself

@@ -7,12 +7,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
+
+PRIVATE: Final = 0o600
+"""The rights of a file that is its owner's alone."""
 
 
 @contextmanager
-def opened(out: Path | BinaryIO) -> Iterator[BinaryIO]:
-    """A binary stream to ``out``. A file is written beside it, for its owner alone, and takes its place when complete.
+def opened(out: Path | BinaryIO, mode: int = PRIVATE) -> Iterator[BinaryIO]:
+    """A binary stream to ``out``. A file is written beside it, with these rights, and takes its place when complete.
 
     A pipe, a device and what standard output is already (``/dev/stdout``) are written to, not replaced. A link stays a
     link: the file it leads to is replaced. Raises OSError, which names the file, where it cannot be written.
@@ -21,14 +24,14 @@ def opened(out: Path | BinaryIO) -> Iterator[BinaryIO]:
         yield out
         return
     try:
-        with _opened(out) as file:
+        with _opened(out, mode) as file:
             yield file
     except OSError as error:  # that of a write does not name it
         raise OSError(error.errno, error.strerror, error.filename or str(out)) from error
 
 
 @contextmanager
-def _opened(out: Path) -> Iterator[BinaryIO]:
+def _opened(out: Path, mode: int) -> Iterator[BinaryIO]:
     if (kind := _status(out)) is not None and not stat.S_ISREG(kind.st_mode):
         with out.open("wb") as file:
             yield file
@@ -36,7 +39,7 @@ def _opened(out: Path) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.flush()
     else:
-        with _replacing(out.resolve()) as file:
+        with _replacing(out.resolve(), mode) as file:
             yield file
 
 
@@ -49,13 +52,15 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
+def _replacing(path: Path, mode: int) -> Iterator[BinaryIO]:
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # for its owner alone
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(descriptor)
+        if mode != PRIVATE:
+            Path(name).chmod(mode)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink()

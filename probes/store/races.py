@@ -27,8 +27,10 @@ PATIENCE_MS: Final = 5_000
 
 _LISTED: Final = """
 SELECT id, started_at, wish, verdict, stopped, simulated, (SELECT count(*) FROM heat WHERE race_id = race.id)
-FROM race ORDER BY id DESC LIMIT ?
+FROM race WHERE started_at >= ? AND started_at < ? ORDER BY id DESC LIMIT ?
 """
+_EVER: Final = (0, 1 << 62)
+_ALL: Final = 1 << 62
 _RACE: Final = """
 SELECT started_at, wish, lanes, verdict, differences, stopped, simulated, vantage FROM race WHERE id = ?
 """
@@ -93,7 +95,21 @@ def save_race(url: str, race: Race) -> int:
 def list_races(url: str, limit: int) -> list[RaceSummary]:
     """The races of a store, the last kept first, up to ``limit``. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
-        return [_summary(row) for row in _rows(reader, _LISTED, limit)]
+        return [_summary(row)[0] for row in _listed(reader, *_EVER, limit)]
+
+
+def races_between(reader: StoreReader, since: int, until: int) -> list[tuple[RaceSummary, RaceVerdict]]:
+    """The races, and their verdicts, that began between two instants (ms since the epoch), the last kept first.
+
+    One that cannot be read is logged and left out. Raises StoreProblem.
+    """
+    found = []
+    for row in _listed(reader, since, until, _ALL):
+        try:
+            found.append(_summary(row))
+        except StoreProblem as problem:
+            log.warning("%s", line(problem.detail))
+    return found
 
 
 def load_race(url: str, number: int) -> Race | None:
@@ -133,18 +149,23 @@ def race_samples(reader: StoreReader, since_ms: int, vantage: str) -> Iterator[t
             yield found
 
 
+def _listed(reader: StoreReader, since: int, until: int, limit: int) -> list[tuple[Any, ...]]:
+    """The rows of the races that began in a time; none in a store of an older version."""
+    return reader.few(_LISTED, [since, until, limit]) if reader.has("race") else []
+
+
 def _rows(reader: StoreReader, sql: str, parameter: int) -> list[tuple[Any, ...]]:
     """The rows of a query; none in a store of an older version."""
     return reader.few(sql, [parameter]) if reader.has("race") else []
 
 
-def _summary(row: tuple[Any, ...]) -> RaceSummary:
+def _summary(row: tuple[Any, ...]) -> tuple[RaceSummary, RaceVerdict]:
     number, started_at, wish, verdict, stopped, simulated, heats = row
     try:
         request, found = typed_json.decode(wish, _REQUEST), typed_json.decode(verdict, _VERDICT)
     except (KeyError, TypeError, ValueError) as error:
         raise StoreProblem("failed", f"race {number} cannot be read: {error}") from error
-    return RaceSummary(
+    summary = RaceSummary(
         number=number,
         started_at=started_at,
         lanes=request.lanes,
@@ -156,6 +177,7 @@ def _summary(row: tuple[Any, ...]) -> RaceSummary:
         stopped=stopped,
         simulated=bool(simulated),
     )
+    return summary, found
 
 
 def _heats(reader: StoreReader, race: int) -> Iterator[Heat]:

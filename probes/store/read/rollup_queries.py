@@ -271,6 +271,23 @@ def outcomes(
     return {place: dict(counts) for place, counts in slices.items()}
 
 
+def outcome_totals(
+    reader: StoreReader, endpoint_ids: Collection[int], ranges: Sequence[BucketRange]
+) -> dict[int, dict[str, int]]:
+    """How every endpoint's samples ended over all the ranges together, all lanes: counts by outcome.
+
+    Of buckets in which something did not end ok: the count of `ok` is not whole.
+    """
+    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for buckets in ranges:
+        where, parameters = _within(buckets, endpoint_ids)
+        for rows in reader.rows(f"SELECT endpoint_id, outcomes FROM rollup WHERE {where} AND ok < samples", parameters):
+            for endpoint_id, text in rows:
+                for outcome, count in json.loads(text).items():
+                    counts[endpoint_id][outcome] += count
+    return {number: dict(own) for number, own in counts.items()}
+
+
 def added(one: RollupSums, other: RollupSums) -> RollupSums:
     """The counts of both added up, and the extremes of both."""
     return RollupSums(*(add(a, b) for add, a, b in zip(_JOIN, one, other, strict=True)))

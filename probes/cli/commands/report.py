@@ -1,0 +1,102 @@
+"""``report``: a stretch of the store as one HTML page, or as a folder of a public status page."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import tzinfo
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from probes.cli.output.terminal import say
+from probes.config.file import find_config
+from probes.config.load import Config, load
+from probes.config.presets import presets
+from probes.exports.file import opened
+from probes.report.page import page
+from probes.report.read import ReportQuestion, read_report
+from probes.report.redact import redacted
+from probes.report.report import Report
+from probes.report.status_files import status_record
+from probes.report.watch import watch
+from probes.signals import stop_on_signals
+from probes.store.location import default_url
+
+STANDARD_OUTPUT: Final = Path("-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportArguments:
+    """What the command line asks for; ``back_ms`` is how far back from now, or ``since`` (ms since the epoch)."""
+
+    since: int | None
+    back_ms: int
+    zone: tzinfo
+    endpoints: Collection[str] = ()
+    groups: Collection[str] = ()
+    is_redacted: bool = False
+
+
+def report(config: Path | None, arguments: ReportArguments, output: Path, *, as_json: bool) -> None:
+    """Write the page, or with ``as_json`` print its figures.
+
+    Raises ConfigError, StoreProblem, NothingRecorded, UnknownName, and OSError where it cannot be written.
+    """
+    loaded = load(find_config(config))
+    question = _question(loaded, arguments, time.time_ns() // 1_000_000)
+    found = _shown(arguments, read_report(_url(loaded), question))
+    if as_json:
+        print(json.dumps(status_record(found, None), ensure_ascii=False, indent=2))  # noqa: T201
+        return
+    text = page(found, arguments.zone).encode()
+    with opened(sys.stdout.buffer if output == STANDARD_OUTPUT else output) as file:
+        file.write(text)
+    if output != STANDARD_OUTPUT:
+        count = len(found.endpoints)
+        say(f"{count} endpoint{'' if count == 1 else 's'} in {output}, {len(text) / 1000:,.0f} kB")
+
+
+def report_into(config: Path | None, arguments: ReportArguments, folder: Path, seconds: float | None) -> None:
+    """Keep a folder's page up to date until a signal, or for so long. Raises ConfigError, and OSError at first."""
+    loaded = load(find_config(config))
+    asyncio.run(_watch(loaded, arguments, folder, seconds))
+
+
+async def _watch(config: Config, arguments: ReportArguments, folder: Path, seconds: float | None) -> None:
+    stop = asyncio.Event()
+    if seconds is not None:
+        asyncio.get_running_loop().call_later(seconds, stop.set)
+    with stop_on_signals(stop):
+        say(f"writing {folder / 'index.html'} every minute; Ctrl+C ends it")
+        await watch(
+            _url(config),
+            partial(_question, config, arguments),
+            folder,
+            arguments.zone,
+            shown=partial(_shown, arguments),
+            say=say,
+            stop=stop,
+        )
+
+
+def _question(config: Config, arguments: ReportArguments, now: int) -> ReportQuestion:
+    return ReportQuestion(
+        since=now - arguments.back_ms if arguments.since is None else arguments.since,
+        until=now,
+        zone=arguments.zone,
+        endpoints=tuple(arguments.endpoints),
+        groups=tuple(arguments.groups),
+        vantage=config.vantage,
+        configured=config.endpoints,
+    )
+
+
+def _shown(arguments: ReportArguments, found: Report) -> Report:
+    return redacted(found, presets()) if arguments.is_redacted else found
+
+
+def _url(config: Config) -> str:
+    return config.store_url or default_url()

@@ -1,0 +1,53 @@
+"""Ranks the endpoints of a group by TTFT, and says by how much the others are behind the first, if at all; pure."""
+
+import math
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+from probes.report.report import Difference, EndpointReport, Group, Point, Ranked
+from probes.stats.paired_confidence import MOST, paired_interval
+from probes.stats.quantiles import median
+
+
+def groups_of(endpoints: Sequence[EndpointReport]) -> tuple[Group, ...]:
+    """The groups of two endpoints and more in the order of their first members, and the others together, named ""."""
+    found: dict[str, list[EndpointReport]] = {}
+    for one in endpoints:
+        found.setdefault(one.group, []).append(one)
+    alone = [one for members in found.values() if len(members) == 1 for one in members]
+    groups = [_ranked(name, members) for name, members in found.items() if len(members) > 1]
+    return (*groups, *([Group("", tuple(Ranked(one.name) for one in _by_ttft(alone)))] if alone else []))
+
+
+def _ranked(name: str, members: Sequence[EndpointReport]) -> Group:
+    first, *others = _by_ttft(members)
+    rest = (Ranked(one.name, difference(one.points, first.points)) for one in others)
+    return Group(name, (Ranked(first.name), *rest))
+
+
+def _by_ttft(members: Iterable[EndpointReport]) -> list[EndpointReport]:
+    def key(one: EndpointReport) -> tuple[float, str]:
+        return (math.inf if one.whole.ttft_p50 is None else one.whole.ttft_p50.value, one.name)
+
+    return sorted(members, key=key)
+
+
+def difference(points: Sequence[Point], first: Sequence[Point]) -> Difference | None:
+    """How many times the other's TTFT one's is, slice by slice at the same time; None where no slice has both.
+
+    Speeds drift, and neighbouring slices are alike: the interval is that of pairs that drift
+    (`probes.stats.paired_confidence`), of at most `MOST` stretches of equal length.
+    """
+    each = -(-len(points) // MOST)
+    logs: list[float] = []
+    for begin in range(0, len(points), max(each, 1)):
+        pairs = zip(points[begin : begin + each], first[begin : begin + each], strict=False)
+        both = [math.log(one.ttft_p50 / other.ttft_p50) for one, other in pairs if one.ttft_p50 and other.ttft_p50]
+        if both:
+            logs.append(fmean(both))
+    middle, interval = median(logs), paired_interval(logs)
+    if middle is None:
+        return None
+    if interval is None:
+        return Difference(math.exp(middle), None, None)
+    return Difference(math.exp(middle), math.exp(interval[0]), math.exp(interval[1]))

@@ -1,0 +1,388 @@
+"""Reads a report from a store: its cost grows with endpoints and slices, never with the samples there are."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from typing import Final
+
+from probes import __version__
+from probes.alerts.incident import Incident
+from probes.alerts.lead_time import AFTER_MS, BEFORE_MS, lead_ms, providers_of
+from probes.alerts.objective import SloStatus
+from probes.answers.read import read_now
+from probes.config.presets import status_pages
+from probes.endpoint import Endpoint, lane_of
+from probes.exports.held import UnknownName
+from probes.feed.messages import EndpointFacts, RecorderStatus
+from probes.outcome import Outcome
+from probes.race.comparison import DECIDING
+from probes.race.verdict import RaceVerdict
+from probes.report.figures import figures, points_of, rows_of
+from probes.report.ranking import groups_of
+from probes.report.report import (
+    MOST_INCIDENTS,
+    MOST_RACES,
+    EndpointReport,
+    IncidentReport,
+    LeadReason,
+    RaceReport,
+    Report,
+    Shade,
+    Standing,
+)
+from probes.report.words import worst_first
+from probes.stats.rollup import LENGTH_MS, TIERS, bucket_of
+from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
+from probes.stats.week import LEAST_MS, WEEK_MS, Week, hours_of_week, week_of_sketches
+from probes.status_pages.post import Post
+from probes.store.alerts.incidents import read_incidents
+from probes.store.alerts.objectives import read_objectives
+from probes.store.alerts.status_posts import read_posts
+from probes.store.certificates import newest as newest_certificate
+from probes.store.problem import TOO_OLD, NoHistory, StoreProblem
+from probes.store.races import RaceSummary, races_between
+from probes.store.read.reader import StoreReader
+from probes.store.read.rollup_queries import (
+    began,
+    grouped,
+    oldest,
+    outcome_totals,
+    sketched_slices,
+    sketches,
+    slices,
+    totals,
+)
+from probes.store.row import EndpointKey
+from probes.store.vantage import is_asked_for
+
+METRICS: Final = ("ttft_ms", "tokens_per_s")
+
+_MINUTE, _HOUR, _DAY = LENGTH_MS["minute"], LENGTH_MS["hour"], LENGTH_MS["day"]
+LENGTHS: Final = (
+    *(_MINUTE * one for one in (1, 2, 5, 10, 15, 30)),
+    *(_HOUR * one for one in (1, 2, 3, 6)),
+    *(_DAY * one for one in (1, 2, 3, 7, 14, 28, 56, 112, 224)),
+)
+"""The possible lengths of a slice, ms."""
+
+_NOT_OK: Final = frozenset(Outcome) - {Outcome.OK}
+
+MOST_SLICES: Final = 168
+FEWEST_SLICES: Final = 24
+ALL_SLICES: Final = 6_000
+"""Slices that the charts of all endpoints together may have: a page stays below a megabyte."""
+
+MOST_WEEKS: Final = 120
+"""Endpoints up to which each has its week drawn."""
+
+NOW_S: Final = 3_600.0
+"""How an endpoint is now is judged by so many seconds of its samples, where no recorder judges it."""
+
+
+class NothingRecorded(LookupError):  # noqa: N818  # reads as what it says
+    """The store holds nothing of what the report was asked for; str says what it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportQuestion:
+    """What to report: samples from ``since`` until ``until`` (ms since the epoch), of these endpoints (none: all).
+
+    ``groups`` names groups whose endpoints are wanted too; ``configured`` are the endpoints of the configuration, which
+    say who is in a group and what their objectives are. ``zone`` is that of the hours of a week.
+    """
+
+    since: int
+    until: int
+    zone: tzinfo
+    endpoints: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    vantage: str = "local"
+    configured: tuple[Endpoint, ...] = ()
+
+
+def read_report(url: str, question: ReportQuestion, before: Report | None = None) -> Report:
+    """The report. ``before``: one of the same question, a little older, whose weeks need not be read again.
+
+    Raises StoreProblem, NothingRecorded, and UnknownName for an endpoint or group that there is not.
+    """
+    since, until = question.since, question.until
+    span = TimeRange(since, until)
+    with closing(StoreReader(url)) as reader:
+        if not reader.has("sample"):
+            raise NoHistory
+        if not reader.has("rollup"):
+            raise StoreProblem("failed", TOO_OLD)
+        facts = _facts(reader)
+        rows = _rows(reader, question, facts)
+        begins = oldest(reader, rows)
+        fine = finest_tier(span, begins)
+        wanted = max(FEWEST_SLICES, min(MOST_SLICES, ALL_SLICES // len({key[1] for key in rows.values()})))
+        length = next(
+            (one for one in LENGTHS if one >= LENGTH_MS[fine] and one * wanted >= span.length_ms), LENGTHS[-1]
+        )
+        start = bucket_of("day", since) if length >= _DAY else since // length * length
+        read = _Read(reader, rows, span, start, length)
+        incidents = read_incidents(reader, since, until)
+        shown = {key[1] for key in rows.values()}
+        incidents = [one for one in incidents if any(member.endpoint in shown for member in one.members)]
+        standings = _standings(url, shown, until)
+        first = began(reader, rows)
+        races = races_between(reader, since, until)
+        known = {one.name: one.week for one in before.endpoints} if before is not None else {}
+        endpoints = [
+            _endpoint(read, name, facts, _shades(incidents, name), standings, known.get(name), question)
+            for name in dict.fromkeys(key[1] for key in rows.values())
+        ]
+        leads = _leads(reader, url, incidents, until)
+    objectives = _objectives(url, question)
+    endpoints = [replace(one, objective=objectives.get(one.name)) for one in endpoints if one.whole.samples]
+    if not endpoints:
+        raise NothingRecorded("nothing was recorded in that time")
+    return Report(
+        made_at=until,
+        since=since,
+        until=until,
+        start=start,
+        length=length,
+        version=__version__,
+        vantages=tuple(sorted({key[0] for key in rows.values()})),
+        endpoints=tuple(endpoints),
+        groups=groups_of(endpoints),
+        incidents=tuple(
+            _incident(one, number, leads[one.id], shown) for number, one in enumerate(incidents[:MOST_INCIDENTS], 1)
+        ),
+        more_incidents=max(0, len(incidents) - MOST_INCIDENTS),
+        races=tuple(_race(summary, verdict) for summary, verdict in races[:MOST_RACES]),
+        more_races=max(0, len(races) - MOST_RACES),
+        certificate=newest_certificate(url),
+        kept_since=first if first is not None and first > since + length else None,
+    )
+
+
+class _Read:
+    """What a store's rollups say of the rows of some endpoints over a span, and in its slices."""
+
+    def __init__(
+        self, reader: StoreReader, rows: Mapping[int, EndpointKey], span: TimeRange, start: int, length: int
+    ) -> None:
+        fine = finest_tier(span, oldest(reader, rows))
+        covered = covering_buckets(span, fine)
+        tier = next(one for one in reversed(TIERS[:3]) if LENGTH_MS[one] <= max(length, LENGTH_MS[fine]))
+        piece = BucketRange(tier, start, span.until)
+        self.reader, self.rows, self.span, self.start, self.length = reader, rows, span, start, length
+        self.count = -(-(span.until - start) // length)
+        self.totals = totals(reader, rows, covered)
+        self.sketches = sketches(reader, rows, covered, METRICS)
+        self.outcomes = outcome_totals(reader, rows, covered)
+        self.sliced = sketched_slices(reader, rows, piece, start, length, METRICS)
+        self.slices: dict[int, list[tuple[str, int, int, int, int]]] = {}
+        for one in slices(reader, rows, piece, start, length):
+            sums = one.sums
+            held = (one.connection, one.place, sums.ok + sums.failed, sums.failed, sums.rate_limited)
+            self.slices.setdefault(one.endpoint_id, []).append(held)
+        self.last_at: dict[str, int] = {}
+        for (number, _), sums in self.totals.items():
+            name = rows[number][1]
+            self.last_at[name] = max(self.last_at.get(name, 0), sums.last_at)
+
+
+def _facts(reader: StoreReader) -> dict[str, EndpointFacts]:
+    """What recorders of the store say of their endpoints, by name; none where none says it."""
+    found: dict[str, EndpointFacts] = {}
+    for (status,) in reader.few("SELECT status FROM recorder ORDER BY beat_at") if reader.has("recorder") else ():
+        try:
+            found |= {one.name: one for one in RecorderStatus.from_json(status).endpoints or ()}
+        except ValueError:  # of a newer inftop
+            continue
+    return found
+
+
+def _rows(reader: StoreReader, question: ReportQuestion, facts: Mapping[str, EndpointFacts]) -> dict[int, EndpointKey]:
+    """The rows of the endpoints that are asked for, by their ids; the order is that of the configuration, then by name.
+
+    Raises NothingRecorded, and UnknownName for a name that neither the store nor the configuration has.
+    """
+    every = {number: key for number, key in reader.endpoints().items() if is_asked_for(key[0], None)}
+    if not every:
+        raise NothingRecorded("the store has no endpoint yet: inftop record, or inftop, records")
+    groups = {key[1]: _group(key, question, facts) for key in every.values()}
+    for what, names, stored in (
+        ("endpoint", question.endpoints, groups),
+        ("group", question.groups, set(groups.values())),
+    ):
+        is_group = what == "group"
+        configured = {(one.group or one.model) if is_group else one.name for one in question.configured}
+        for name in names:
+            if name not in stored and name not in configured:
+                raise UnknownName(what, name, sorted({*stored, *configured}))
+    wanted = {*question.endpoints, *(name for name, group in groups.items() if group in question.groups)}
+    if wanted and not any(key[1] in wanted for key in every.values()):
+        raise NothingRecorded("nothing was recorded of these endpoints yet")
+    order = {one.name: place for place, one in enumerate(question.configured)}
+    chosen = {number: key for number, key in every.items() if not wanted or key[1] in wanted}
+    return dict(sorted(chosen.items(), key=lambda item: (order.get(item[1][1], len(order)), item[1][1], item[0])))
+
+
+def _group(key: EndpointKey, question: ReportQuestion, facts: Mapping[str, EndpointFacts]) -> str:
+    """The group of an endpoint: what the configuration says, else its recorder, else its model's name."""
+    _, name, _, _, model = key
+    own = next((one.group or one.model for one in question.configured if one.name == name), None)
+    said = facts.get(name)
+    return own or (said and (said.group or said.model)) or model
+
+
+def _endpoint(
+    read: _Read,
+    name: str,
+    facts: Mapping[str, EndpointFacts],
+    shades: tuple[Shade, ...],
+    standings: Mapping[str, Standing],
+    week: Week | None,
+    question: ReportQuestion,
+) -> EndpointReport:
+    ids = [number for number, key in read.rows.items() if key[1] == name]
+    newest = read.rows[max(ids)]
+    lane = _lane(read, ids, facts.get(name))
+    keys = [key for key in read.totals if key[0] in ids]
+    whole = figures(keys, lane, read.totals, read.sketches, priced=_is_priced(facts.get(name)))
+    slices_of_lane = [(place, held) for number in ids for place, held in read.sliced.get((number, lane), {}).items()]
+    counts = [one for number in ids for one in read.slices.get(number, ())]
+    grid = (read.start, read.length, read.count)
+    outcomes: dict[str, int] = {}
+    for number in ids:
+        for outcome, count in read.outcomes.get(number, {}).items():
+            if outcome in _NOT_OK and count:
+                outcomes[outcome] = outcomes.get(outcome, 0) + count
+    few = len({key[1] for key in read.rows.values()}) <= MOST_WEEKS
+    return EndpointReport(
+        name=name,
+        provider=newest[2],
+        model=newest[4],
+        group=_group(newest, question, facts),
+        lane=lane,
+        vantages=tuple(sorted({read.rows[number][0] for number in ids})),
+        standing=standings.get(name, "not known"),
+        last_at=read.last_at.get(name),
+        whole=whole,
+        points=points_of(slices_of_lane, counts, grid),
+        rows=rows_of(slices_of_lane, counts, grid, most=31 if len(read.rows) <= 40 else 8),
+        outcomes=tuple(sorted(outcomes.items(), key=lambda one: (-one[1], one[0]))),
+        week=_week(read, ids, lane, week, question.zone) if few else None,
+        shades=shades,
+    )
+
+
+def _is_priced(facts: EndpointFacts | None) -> bool:
+    return facts is not None and facts.price is not None
+
+
+def _lane(read: _Read, ids: Collection[int], facts: EndpointFacts | None) -> str:
+    """The kind of connection that an endpoint's times are of: as it is configured, else what most samples had."""
+    counts: dict[str, int] = {}
+    for (number, lane), sums in read.totals.items():
+        if number in ids and sums.ttft_ms_max is not None:
+            counts[lane] = counts.get(lane, 0) + sums.ok
+    own = lane_of(facts.connection) if facts is not None else "warm"
+    return own if counts.get(own) or not counts else max(counts, key=lambda lane: counts[lane])
+
+
+def _week(read: _Read, ids: Sequence[int], lane: str, before: Week | None, zone: tzinfo) -> Week:
+    """TTFT by hour and weekday over the last full hours: of the span where it is a week to four, else of four weeks."""
+    until = bucket_of("hour", read.span.until - 1) + _HOUR
+    length = min(read.span.length_ms, LEAST_MS) if read.span.length_ms >= WEEK_MS else LEAST_MS
+    span = TimeRange(bucket_of("hour", until - length), until)
+    if before is not None and before.span == span:
+        return before
+    hours = grouped(read.reader, ids, BucketRange("hour", *span), "ttft_ms", hours_of_week(zone))
+    return week_of_sketches("ttft_ms", span, hours.get(lane, {}))
+
+
+def _standings(url: str, names: Collection[str], now: int) -> dict[str, Standing]:
+    """How each endpoint is now, the worst of what is known of it at its vantages."""
+    found: dict[str, Standing] = {}
+    for one in read_now(url, NOW_S, "warm", endpoints=tuple(names), at=now).endpoints:
+        known = found.get(one.name)
+        if known is None or worst_first(one.state) < worst_first(known):
+            found[one.name] = one.state
+    return found
+
+
+def _shades(incidents: Sequence[Incident], name: str) -> tuple[Shade, ...]:
+    """When an endpoint was in an incident that the report lists, by the number it has there."""
+    found = (
+        Shade(number, member.since, member.until, one.severity)
+        for number, one in enumerate(incidents[:MOST_INCIDENTS], 1)
+        for member in one.members
+        if member.endpoint == name
+    )
+    return tuple(sorted(set(found), key=lambda one: one.since))
+
+
+def _objectives(url: str, question: ReportQuestion) -> dict[str, SloStatus]:
+    found = read_objectives(url, question.vantage, question.configured, question.until)
+    return {one.endpoint: one for one in found}
+
+
+def _leads(
+    reader: StoreReader, url: str, incidents: Sequence[Incident], now: int
+) -> dict[str, tuple[int | None, LeadReason]]:
+    """How long after our first failure a status page told of each incident, or why that is not known; by its id."""
+    asked = reader.has("status_post") and bool(reader.few("SELECT 1 FROM status_post LIMIT 1"))
+    since = min((one.first_failure_at for one in incidents), default=now) - BEFORE_MS
+    posts: dict[str, list[Post]] = {}
+    found: dict[str, tuple[int | None, LeadReason]] = {}
+    for one in incidents:
+        providers = providers_of(one)
+        pages = status_pages(providers)
+        if not providers:
+            found[one.id] = None, "not theirs"
+        elif not pages:
+            found[one.id] = None, "no page"
+        elif not asked:
+            found[one.id] = None, "not asked"
+        else:
+            for page in pages - posts.keys():
+                posts[page] = read_posts(url, {page}, since, now + AFTER_MS)
+            lead = lead_ms(one, [post for page in pages for post in posts[page]], now)
+            found[one.id] = lead, "not posted" if lead is None else ""
+    return found
+
+
+def _incident(
+    one: Incident, number: int, lead: tuple[int | None, LeadReason], shown: Collection[str]
+) -> IncidentReport:
+    return IncidentReport(
+        number=number,
+        cause=one.cause,
+        severity=one.severity,
+        worst=one.worst,
+        began_at=one.first_failure_at,
+        ended_at=one.resolved_at,
+        endpoints=tuple(dict.fromkeys(member.endpoint for member in one.members if member.endpoint in shown)),
+        lost=sum(member.lost for member in one.members),
+        ratio=max((member.ratio for member in one.members if member.ratio is not None), default=None),
+        lead_ms=lead[0],
+        lead_reason=lead[1],
+        note=one.note,
+    )
+
+
+def _race(summary: RaceSummary, verdict: RaceVerdict) -> RaceReport:
+    """A race as its closest duel shows it, by the metric that decides."""
+    duel = next(iter(verdict.duels), None)
+    seen = duel.by(DECIDING) if duel is not None else None
+    return RaceReport(
+        number=summary.number,
+        started_at=summary.started_at,
+        lanes=summary.lanes,
+        heats=summary.heats,
+        winner=verdict.winner,
+        ahead=duel.lane if duel is not None else None,
+        against=duel.against if duel is not None else None,
+        ratio=None if seen is None else seen.ratio,
+        low=None if seen is None else seen.low,
+        high=None if seen is None else seen.high,
+        state=None if seen is None else seen.state,
+        simulated=summary.simulated,
+    )

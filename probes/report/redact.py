@@ -1,0 +1,143 @@
+"""Takes out of a report who measured what, where: what is left names public providers and their models alone; pure."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from msgspec import structs
+
+from probes.alerts.incident import Cause
+from probes.certificate import Certificate
+from probes.keys.secret import without_key_like_words
+from probes.report.report import EndpointReport, Group, IncidentReport, RaceReport, Report
+from probes.text import line
+
+OWN: Final = "own server"
+OTHER: Final = "another endpoint"
+
+_MODEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,59}")
+_VERSION: Final = re.compile(r"\d+(\.[a-z0-9]+){0,4}")
+_LOAD: Final = re.compile(r"[\d,. ×x*@/]{1,30}")
+
+
+def redacted(report: Report, public: Collection[str]) -> Report:
+    """The report without the names of endpoints, groups and vantages, hosts, objectives' places and people's notes.
+
+    An endpoint of a ``public`` provider is called by provider and model, any other "endpoint 3"; groups by their model.
+    """
+    names = dict(_names(report.endpoints, public))
+    groups = dict(_groups(report.endpoints, public))
+    places = {name: f"place {number}" for number, name in enumerate(report.vantages, 1)}
+    return replace(
+        report,
+        vantages=tuple(places.values()) if len(places) > 1 else ("one place",),
+        endpoints=tuple(_endpoint(one, names, groups, places, public) for one in report.endpoints),
+        groups=tuple(_group(one, names, groups) for one in report.groups),
+        incidents=tuple(_incident(one, names, public) for one in report.incidents),
+        races=tuple(_race(one, names) for one in report.races),
+        certificate=None if report.certificate is None else _certificate(report.certificate),
+        redacted=True,
+    )
+
+
+def public_model(model: str) -> str | None:
+    """A model's name without what may be an organisation, an account, a path or a key in it; None: nothing is left.
+
+    Of ``accounts/somebody/models/llama`` and of a path that is the last part, of a fine-tune (``ft:base:org::id``) the
+    base; of an ARN nothing.
+    """
+    if model.startswith("ft:"):
+        base = public_model(model.split(":")[1])
+        return base and f"{base} (fine-tuned)"
+    last = re.split(r"[/\\]", line(model, 200))[-1]
+    if model.startswith("arn:") or not _MODEL.fullmatch(last) or without_key_like_words(last) != last:
+        return None
+    return last
+
+
+def _names(endpoints: Iterable[EndpointReport], public: Collection[str]) -> Iterable[tuple[str, str]]:
+    taken: dict[str, int] = {}
+    for number, one in enumerate(endpoints, 1):
+        model = public_model(one.model)
+        name = f"{one.provider}/{model}" if one.provider in public and model else f"endpoint {number}"
+        taken[name] = taken.get(name, 0) + 1
+        yield one.name, name if taken[name] == 1 else f"{name} ({taken[name]})"
+
+
+def _groups(endpoints: Iterable[EndpointReport], public: Collection[str]) -> Iterable[tuple[str, str]]:
+    models: dict[str, set[str | None]] = {}
+    for one in endpoints:
+        models.setdefault(one.group, set()).add(public_model(one.model) if one.provider in public else None)
+    taken: set[str] = set()
+    for number, (group, found) in enumerate(models.items(), 1):
+        model = next(iter(found)) if len(found) == 1 else None
+        name = model if model and model not in taken else f"group {number}"
+        taken.add(name)
+        yield group, name
+
+
+def _endpoint(
+    one: EndpointReport,
+    names: Mapping[str, str],
+    groups: Mapping[str, str],
+    places: Mapping[str, str],
+    public: Collection[str],
+) -> EndpointReport:
+    name, is_public = names[one.name], one.provider in public
+    held = one.objective
+    return replace(
+        one,
+        name=name,
+        provider=one.provider if is_public else OWN,
+        model=(public_model(one.model) if is_public else None) or "not told",
+        group=groups[one.group],
+        vantages=tuple(places[each] for each in one.vantages) if len(places) > 1 else ("one place",),
+        objective=None if held is None else structs.replace(held, endpoint=name, vantage=""),
+    )
+
+
+def _group(one: Group, names: Mapping[str, str], groups: Mapping[str, str]) -> Group:
+    ranked = tuple(each._replace(endpoint=names[each.endpoint]) for each in one.ranked)
+    return Group(groups[one.name] if one.name else "", ranked)
+
+
+def _incident(one: IncidentReport, names: Mapping[str, str], public: Collection[str]) -> IncidentReport:
+    endpoints = tuple(names.get(each, OTHER) for each in one.endpoints)
+    return replace(one, cause=_cause(one.cause, names, public), endpoints=endpoints, note=None)
+
+
+def _cause(cause: Cause, names: Mapping[str, str], public: Collection[str]) -> Cause:
+    provider, _, model = cause.name.partition("/")
+    match cause.culprit:
+        case "network":
+            return Cause("network")
+        case "provider":
+            return Cause("provider", cause.name if cause.name in public else OWN)
+        case "model":
+            shown = public_model(model)
+            return Cause("model", f"{provider}/{shown}" if provider in public and shown else f"at {OWN}")
+        case "endpoint":
+            return Cause("endpoint", names.get(cause.name, OTHER))
+
+
+def _race(one: RaceReport, names: Mapping[str, str]) -> RaceReport:
+    others: dict[str, str] = {}
+    for lane in one.lanes:
+        others[lane] = names.get(lane) or f"{OTHER} {'ABCD'[len(others) % 4]}"
+    return replace(
+        one,
+        lanes=tuple(others[lane] for lane in one.lanes),
+        winner=one.winner and others.get(one.winner, OTHER),
+        ahead=one.ahead and others.get(one.ahead, OTHER),
+        against=one.against and others.get(one.against, OTHER),
+    )
+
+
+def _certificate(one: Certificate) -> Certificate:
+    measured = tuple(
+        replace(each, load=each.load if _LOAD.fullmatch(each.load) else "–", errors=replace(each.errors, reader=None))
+        for each in one.measured
+    )
+    version = one.version if _VERSION.fullmatch(one.version) else "–"
+    return replace(one, host="", system="", version=version, measured=measured)

@@ -1,0 +1,214 @@
+"""Report: what a page shows of a stretch of a store's time, as frozen values; instants are ms since the epoch."""
+
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from probes.alerts.incident import Cause
+from probes.alerts.objective import SloStatus
+from probes.alerts.state import Severity, State
+from probes.certificate import Certificate
+from probes.stats.week import Week
+
+Standing = str
+"""How an endpoint is now: the state of `probes.answers.now.EndpointNow`, or `not known`."""
+
+
+class Estimate(NamedTuple):
+    """A quantile or a share, and the ends of its 95 % interval: None where too few values allow one."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What an endpoint's samples of a stretch of time come to; None where it is not known.
+
+    ``sent`` probes ended ``ok``, ``failed`` or in ``rate_limited``. Times and speeds (ms, tokens/s) are those of
+    trusted ok samples on the endpoint's own kind of connection; ``timed`` is how many these are.
+    """
+
+    samples: int = 0
+    sent: int = 0
+    ok: int = 0
+    failed: int = 0
+    rate_limited: int = 0
+    untrusted: int = 0
+    buffered: int = 0
+    timed: int = 0
+    tokens: int = 0
+    cost_usd: float | None = None
+    ttft_p50: Estimate | None = None
+    ttft_p95: Estimate | None = None
+    tokens_per_s_p50: Estimate | None = None
+    error_rate: Estimate | None = None
+
+    @property
+    def usd_per_million(self) -> float | None:
+        """US dollars for a million tokens, input and output together."""
+        return self.cost_usd / self.tokens * 1e6 if self.cost_usd is not None and self.tokens else None
+
+
+class Point(NamedTuple):
+    """One slice of a chart, or a row of its table, which begins at ``since``; None where it is not known."""
+
+    since: int
+    ttft_p50: float | None = None
+    ttft_p95: float | None = None
+    tokens_per_s: float | None = None
+    finished: int = 0
+    failed: int = 0
+    rate_limited: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was measured then."""
+        return not (self.finished or self.rate_limited)
+
+
+class Shade(NamedTuple):
+    """When an endpoint was in an incident, the ``number``-th of the report's; ``until`` None: it lasts still."""
+
+    number: int
+    since: int
+    until: int | None
+    severity: Severity
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointReport:
+    """One endpoint. ``lane`` is the kind of connection that its times are of, ``last_at`` when its newest probe began.
+
+    ``points`` are the slices of its charts, ``rows`` the same in fewer. ``outcomes`` counts what did not end ok, the
+    most frequent first. ``week`` is its TTFT by hour and weekday, None where that is not shown.
+    """
+
+    name: str
+    provider: str
+    model: str
+    group: str
+    lane: str
+    vantages: tuple[str, ...]
+    standing: Standing = "not known"
+    last_at: int | None = None
+    whole: Figures = Figures()
+    points: tuple[Point, ...] = ()
+    rows: tuple[Point, ...] = ()
+    outcomes: tuple[tuple[str, int], ...] = ()
+    week: Week | None = None
+    shades: tuple[Shade, ...] = ()
+    objective: SloStatus | None = None
+
+
+class Difference(NamedTuple):
+    """How many times the TTFT of its group's first an endpoint's is, over the same time, with its 95 % interval."""
+
+    ratio: float
+    low: float | None
+    high: float | None
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a difference is shown: there is an interval, and 1 is not in it."""
+        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
+
+
+class Ranked(NamedTuple):
+    """An endpoint in its group's ranking; ``difference`` is None of the first, and where nothing can be compared."""
+
+    endpoint: str
+    difference: Difference | None = None
+
+
+class Group(NamedTuple):
+    """The endpoints that serve the same, ranked by TTFT p50; those without one last."""
+
+    name: str
+    ranked: tuple[Ranked, ...]
+
+
+LeadReason = Literal["", "no page", "not asked", "not posted", "not theirs"]
+"""Why a lead time is not known; "" where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentReport:
+    """One incident. ``endpoints`` are the names of its members, ``lost`` how many of their probes failed meanwhile.
+
+    ``ratio`` is how many times slower than usual a member was at worst; ``lead_ms`` how long after our first failure
+    the provider's status page told of it (below 0: before), or None for ``lead_reason``. ``note`` is what people wrote.
+    """
+
+    number: int
+    cause: Cause
+    severity: Severity
+    worst: State
+    began_at: int
+    ended_at: int | None
+    endpoints: tuple[str, ...]
+    lost: int = 0
+    ratio: float | None = None
+    lead_ms: int | None = None
+    lead_reason: LeadReason = ""
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RaceReport:
+    """One race: its lanes, and what its heats show by characters/s, from the view of ``ahead`` against ``against``.
+
+    ``ahead`` is None where no lane finished right; ``ratio`` and its interval are how many times faster it was.
+    """
+
+    number: int
+    started_at: int
+    lanes: tuple[str, ...]
+    heats: int
+    winner: str | None = None
+    ahead: str | None = None
+    against: str | None = None
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    state: str | None = None
+    simulated: bool = False
+
+
+MOST_INCIDENTS: Final = 200
+MOST_RACES: Final = 50
+"""What a page lists at most, the newest; it says how many more there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole of it, made at ``made_at`` by inftop ``version``, of samples that began from ``since`` on.
+
+    Slice ``i`` of a chart begins at ``start + i * length``. ``kept_since`` is when the oldest begins of what the store
+    has, where that is later than ``since``. ``missing`` says in words what could not be read.
+    """
+
+    made_at: int
+    since: int
+    until: int
+    start: int
+    length: int
+    version: str
+    vantages: tuple[str, ...] = ()
+    endpoints: tuple[EndpointReport, ...] = ()
+    groups: tuple[Group, ...] = ()
+    incidents: tuple[IncidentReport, ...] = ()
+    more_incidents: int = 0
+    races: tuple[RaceReport, ...] = ()
+    more_races: int = 0
+    certificate: Certificate | None = None
+    kept_since: int | None = None
+    redacted: bool = False
+    missing: tuple[str, ...] = ()
+
+    def endpoint(self, name: str) -> EndpointReport:
+        """The endpoint of that name. Raises KeyError."""
+        for one in self.endpoints:
+            if one.name == name:
+                return one
+        raise KeyError(name)

@@ -1,0 +1,65 @@
+"""What stands beside a public page: `status.json`, how things are now, and `badge.json`, for shields.io; pure."""
+
+from typing import Any, Final
+
+from probes.report.report import EndpointReport, Estimate, Report
+from probes.report.words import GOOD, LOOKS, counted_standings, standing_words
+from probes.sample import iso
+
+VERSION: Final = 1
+"""Of the form of `status.json`: a field may be added, none is renamed or taken away without another number."""
+
+COLORS: Final = {"good": "brightgreen", "warn": "yellow", "bad": "red", "dim": "lightgrey"}
+
+
+def status_record(report: Report, problem: str | None) -> dict[str, Any]:
+    """How things are, ready for JSON; what is not known is null. ``problem``: why the store cannot be read now."""
+    return {
+        "version": VERSION,
+        "made_at": iso(report.made_at),
+        "since": iso(report.since),
+        "inftop": report.version,
+        "problem": problem,
+        "redacted": report.redacted,
+        "open_incidents": sum(one.ended_at is None for one in report.incidents),
+        "endpoints": [_endpoint(one) for one in report.endpoints],
+    }
+
+
+def _endpoint(one: EndpointReport) -> dict[str, Any]:
+    whole = one.whole
+    return {
+        "name": one.name,
+        "provider": one.provider,
+        "model": one.model,
+        "group": one.group,
+        "state": one.standing,
+        "last_at": None if one.last_at is None else iso(one.last_at),
+        "samples": whole.samples,
+        "ttft_ms": _estimate(whole.ttft_p50),
+        "ttft_p95_ms": _estimate(whole.ttft_p95),
+        "tokens_per_s": _estimate(whole.tokens_per_s_p50),
+        "error_rate": _estimate(whole.error_rate),
+        "rate_limited": whole.rate_limited,
+    }
+
+
+def _estimate(one: Estimate | None) -> dict[str, float | None] | None:
+    if one is None:
+        return None
+    value, low, high = (None if each is None else float(f"{each:.4g}") for each in one)
+    return {"value": value, "low": low, "high": high}
+
+
+def badge_record(report: Report, problem: str | None) -> dict[str, Any]:
+    """The badge, as https://shields.io/badges/endpoint-badge reads it: no field but those that it knows."""
+    badge = {"schemaVersion": 1, "label": "inference", "cacheSeconds": 300}
+    if problem is not None or not report.endpoints:
+        return {**badge, "message": "not known", "color": "lightgrey", "isError": True}
+    counts = counted_standings(report.endpoints)
+    troubled = [one for one in counts if one[0] not in GOOD]
+    if not troubled:
+        return {**badge, "message": f"{len(report.endpoints)} ok", "color": COLORS["good"]}
+    standing, count = troubled[0]
+    message = f"{count} of {len(report.endpoints)} {standing_words(standing)}"
+    return {**badge, "message": message, "color": COLORS[LOOKS.get(standing, ("", "dim"))[1]]}

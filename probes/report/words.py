@@ -1,0 +1,207 @@
+"""The report in words: how things stand, what stands out, how long and when; plain text, which the page escapes."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final
+
+from probes.alerts.incident import Cause
+from probes.alerts.state import WORST_FIRST, State
+from probes.alerts.words import lasting_words, state_words
+from probes.format import number, percent, times
+from probes.report.report import Difference, EndpointReport, Group, IncidentReport, RaceReport, Report, Standing
+
+_MOST_TICKS: Final = 8
+_STEPS_H: Final = (1, 2, 3, 6, 12, 24, 48, 96, 168, 336)
+"""From one tick of a time axis to the next, in hours; longer axes have ticks at months."""
+
+LOOKS: Final[dict[Standing, tuple[str, str]]] = {
+    State.OK: ("●", "good"),
+    State.LEARNING: ("◌", "dim"),
+    State.NO_DATA: ("◇", "warn"),
+    State.CHANGED: ("≠", "warn"),
+    State.BURNING: ("◓", "warn"),
+    State.SLOW: ("◐", "warn"),
+    State.LIMITED: ("◷", "warn"),
+    State.QUOTA: ("◔", "warn"),
+    State.SILENT: ("◍", "bad"),
+    State.FAILING: ("✕", "bad"),
+    State.DOWN: ("▼", "bad"),
+    "stale": ("◇", "warn"),
+    "paused": ("■", "dim"),
+    "no key": ("○", "dim"),
+    "untrusted": ("▲", "warn"),
+    "waiting": ("◌", "dim"),
+    "not known": ("○", "dim"),
+}
+"""The glyph of how an endpoint stands, and the class that colours it; the screen's, as a test says."""
+
+GOOD: Final[frozenset[Standing]] = frozenset({State.OK, State.LEARNING, State.CHANGED})
+"""How endpoints stand that answer as usual."""
+
+RELIABLE: Final = 0.05
+"""Whoever fails more often than this is not called the fastest in the headline."""
+
+_STATES: Final = frozenset(State)
+
+_SHORT: Final[dict[Standing, str]] = {
+    State.OK: "ok",
+    State.NO_DATA: "no data",
+    State.CHANGED: "changed",
+    State.BURNING: "burning budget",
+    State.SILENT: "silent",
+}
+
+
+def worst_first(one: Standing) -> int:
+    """The place of a standing in the order of how bad it is: the worst is 0."""
+    order = [
+        *WORST_FIRST[:-2],
+        "stale",
+        "untrusted",
+        "no key",
+        "paused",
+        "waiting",
+        State.LEARNING,
+        State.OK,
+        "not known",
+    ]
+    return order.index(one) if one in order else len(order)
+
+
+def standing_words(one: Standing) -> str:
+    """How an endpoint stands, in a word or two."""
+    return _SHORT.get(one) or (state_words(State(one)) if one in _STATES else one)
+
+
+def plural(count: int, word: str) -> str:
+    """``1 probe``, ``2,040 probes``."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def span_words(ms: int) -> str:
+    """How long a report's time is: ``7 days``, ``36 hours``."""
+    for unit, length in (("day", 86_400_000), ("hour", 3_600_000)):
+        if ms >= 2 * length - 1 or abs(ms - length) <= 1:
+            return plural(round(ms / length), unit)
+    return plural(max(1, round(ms / 60_000)), "minute")
+
+
+def at_words(ms: int, zone: tzinfo) -> str:
+    """``22 Nov 2026 14:02``, in a zone."""
+    there = datetime.fromtimestamp(ms / 1000, UTC).astimezone(zone)
+    return f"{there.day} {there:%b %Y %H:%M}"
+
+
+def axis_ticks(since: int, until: int, zone: tzinfo) -> list[tuple[int, str]]:
+    """Up to some eight instants of a time axis, at full hours, days or months of a zone, each with its label."""
+    length = until - since
+    begin = datetime.fromtimestamp(since / 1000, UTC).astimezone(zone).replace(minute=0, second=0, microsecond=0)
+    hours = next((one for one in _STEPS_H if length <= _MOST_TICKS * one * 3_600_000), 0)
+    if not hours:
+        months = max(1, round(length / (_MOST_TICKS * 30.4 * 86_400_000)))
+        first = [
+            begin.replace(year=begin.year + n // 12, month=n % 12 + 1, day=1, hour=0) for n in range(begin.month, 600)
+        ]
+        found = [(one, f"{one:%b %Y}" if one.month <= months else f"{one:%b}") for one in first[::months]]
+    else:
+        begin = begin.replace(hour=0 if hours >= 24 else begin.hour // hours * hours)
+        every = [begin + timedelta(hours=hours * n) for n in range(2 * _MOST_TICKS)]
+        found = [(one, f"{one.day} {one:%b}" if hours >= 24 or not one.hour else f"{one:%H:%M}") for one in every]
+    spots = [(round(one.timestamp() * 1000), label) for one, label in found]
+    return [(at, label) for at, label in spots if since <= at <= until]
+
+
+def day_words(ms: int, zone: tzinfo, length: int) -> str:
+    """An instant of an axis, as short as its slices (ms) are long: ``22 Nov 14:00``, ``22 Nov``."""
+    there = datetime.fromtimestamp(ms / 1000, UTC).astimezone(zone)
+    return f"{there.day} {there:%b %H:%M}" if length < 86_400_000 else f"{there.day} {there:%b %Y}"
+
+
+def cause_name(cause: Cause) -> str:
+    """Whose fault."""
+    return "our own network" if cause.culprit == "network" else f"{cause.culprit} {cause.name}"
+
+
+def difference_words(one: Difference) -> str:
+    """By how much: ``1.35× (1.20–1.51)``, or that none is shown."""
+    if one.low is None or one.high is None:
+        return f"{times(one.ratio)}, too few for an interval"
+    reach = f"{_end(one.low)}–{_end(one.high)}"
+    return f"{times(one.ratio)} ({reach})" if one.is_shown else f"no difference shown ({reach})"
+
+
+def _end(value: float) -> str:
+    """An end of a ratio's interval, never rounded to 1 where it is not."""
+    return next(text for digits in (2, 3, 4, 9) if float(text := f"{value:.{digits}f}") != 1 or digits == 9)
+
+
+def race_words(one: RaceReport) -> str:
+    """What a race shows by the metric that decides."""
+    if one.ahead is None or one.ratio is None:
+        return f"{one.winner} wins: no other finished right" if one.winner else "no lane finished right, or one alone"
+    fast, slow, ratio, low, high = one.ahead, one.against, one.ratio, one.low, one.high
+    if ratio < 1:
+        fast, slow, ratio, low, high = slow or "", fast, 1 / ratio, high and 1 / high, low and 1 / low
+    reach = f" ({_end(low)}–{_end(high)})" if low is not None and high is not None else ""
+    if one.state == "decided":
+        return f"{fast} is {times(ratio)}{reach} as fast as {slow}"
+    if one.state == "no difference":
+        return f"no difference between {fast} and {slow}{reach}"
+    return f"open: {fast} was {times(ratio)}{reach} as fast as {slow}, which may be luck"
+
+
+def headline(report: Report) -> str:
+    """What stands out, in one sentence or two."""
+    sent = sum(one.whole.ok + one.whole.failed for one in report.endpoints)
+    ok = sum(one.whole.ok for one in report.endpoints)
+    if not sent:
+        return "No probe was answered in that time."
+    parts = [f"{percent(ok / sent)} of {plural(sent, 'probe')} were answered right"]
+    group = max((one for one in report.groups if one.name), key=lambda one: len(one.ranked), default=None)
+    if group is not None and (said := _fastest(report, group)):
+        parts.append(said)
+    troubled = [one for one in report.incidents if one.severity != "info"]
+    if troubled:
+        longest = max(troubled, key=lambda one: _lasted(one, report.until))
+        many = plural(len(troubled) + report.more_incidents, "incident")
+        words = f"{lasting_words(_lasted(longest, report.until))} ({cause_name(longest.cause)})"
+        still = " and is not over" if longest.ended_at is None else ""
+        parts.append(f"of {many} the longest lasted {words}{still}" if len(troubled) > 1 else f"one incident: {words}")
+    else:
+        parts.append("there was no incident" if not report.incidents else "nothing was down")
+    return f"{'; '.join(parts)}."
+
+
+def _fastest(report: Report, group: Group) -> str:
+    """Who was the fastest of a group, and by how much before the next."""
+    reliable = [
+        one
+        for one in group.ranked
+        if (own := report.endpoint(one.endpoint).whole).ttft_p50 and own.error_rate and own.error_rate.value <= RELIABLE
+    ]
+    if len(reliable) < 2 or reliable[0].endpoint != group.ranked[0].endpoint:
+        return ""
+    first, second = reliable[0], reliable[1]
+    middle = report.endpoint(first.endpoint).whole.ttft_p50
+    head = f"{first.endpoint} was first of {group.name} by TTFT, p50 {number(middle.value if middle else None)} ms"
+    if second.difference is None or not second.difference.is_shown:
+        level = sum(1 for one in reliable[1:] if one.difference is None or not one.difference.is_shown)
+        others = second.endpoint if level == 1 else plural(level, "other")
+        return f"{head}, with no difference shown to {others}"
+    return f"{head}, {second.endpoint} took {times(second.difference.ratio)} that"
+
+
+def _lasted(one: IncidentReport, now: int) -> int:
+    return (now if one.ended_at is None else one.ended_at) - one.began_at
+
+
+def incident_lasted(one: IncidentReport, now: int) -> str:
+    """How long an incident lasted, or has lasted until now."""
+    return lasting_words(_lasted(one, now))
+
+
+def counted_standings(endpoints: Sequence[EndpointReport]) -> list[tuple[Standing, int]]:
+    """How many endpoints stand how, the worst first."""
+    order = sorted(LOOKS, key=worst_first)
+    counts = {which: sum(one.standing == which for one in endpoints) for which in order}
+    return [(which, count) for which, count in counts.items() if count]
