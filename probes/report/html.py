@@ -49,6 +49,6 @@ def table(caption: str, heads: Iterable[str], rows: Iterable[str], label: str) -
     """A table that scrolls sideways where it is wide, also by the keyboard; heads beginning with ``<th`` stay as is."""
     head = "".join(one if one.startswith("<th") else f"<th scope=col>{one}" for one in heads)
     return (
-        f'<div class=scroll role=region tabindex=0 aria-label="{esc(label)}"><table><caption>{caption}</caption>'
+        f'<div class=scroll role=region tabindex=0 aria-label="table: {esc(label)}"><table><caption>{caption}</caption>'
         f"<thead><tr>{head}<tbody>{''.join(rows)}</table></div>"
     )

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from probes.alerts.incident import Cause
 from probes.certificate import Certificate
-from probes.keys.secret import without_key_like_words
+from probes.keys.secret import holds_a_key, looks_like_a_key
 from probes.report.report import EndpointReport, Group, IncidentReport, RaceReport, Report
 from probes.text import line
 
@@ -51,7 +51,8 @@ def public_model(model: str) -> str | None:
         base = public_model(model.split(":")[1])
         return base and f"{base} (fine-tuned)"
     last = re.split(r"[/\\]", line(model, 200))[-1]
-    if model.startswith("arn:") or not _MODEL.fullmatch(last) or without_key_like_words(last) != last:
+    is_key = holds_a_key(last) or any(map(looks_like_a_key, re.split(r"[-_.:]", last)))  # a date in a name is none
+    if model.startswith("arn:") or is_key or not _MODEL.fullmatch(last):
         return None
     return last
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import time
 from pathlib import Path
 
 import keyring
@@ -146,6 +147,11 @@ def test_incidents_that_are_kept(run, config, tmp_path):
     assert validated("alerts note", run("--config", config, "alerts", "note", "--json"))["at"]
     for words in (("alerts", "show"), ("incident",)):
         assert validated(" ".join(words), run("--config", config, *words, DOWN.id, "--json"))["events"]
+
+
+def test_a_report(run, config, tmp_path):
+    fill(tmp_path / "history.db", [sample(started_at=time.time_ns() // 1_000_000 - 60_000)])
+    assert validated("report", run("--config", config, "report", "--json"))["endpoints"]
 
 
 def test_histories_joined(run, config, tmp_path):

@@ -1,0 +1,99 @@
+"""What a report says of a store: sums, slices, ranking, incidents, and what is not known."""
+
+from contextlib import closing
+from datetime import UTC
+
+import pytest
+
+from probes.exports.held import UnknownName
+from probes.report.read import NothingRecorded, ReportQuestion, read_report
+from probes.store.problem import TOO_OLD, NoHistory, StoreProblem
+from tests.report.stores import BEGAN, DAY, HOUR, NOW, SINCE, fill_usual, two_days
+from tests.samples import endpoint
+from tests.store.stores import fill, open_old, url_of
+
+
+@pytest.fixture
+def url(tmp_path):
+    return url_of(tmp_path / "history.db")
+
+
+def asked(**fields):
+    return ReportQuestion(**{"since": SINCE, "until": NOW, "zone": UTC, **fields})
+
+
+def test_an_endpoint_has_its_sums_slices_and_what_went_wrong(url):
+    fill_usual(url)
+    report = read_report(url, asked())
+    one = report.endpoint("groq/a")
+    assert (one.whole.samples, one.whole.ok, one.whole.failed) == (288, 282, 6)
+    assert one.whole.ttft_p50.low < 100 < one.whole.ttft_p50.high
+    assert one.outcomes == (("server_error", 6),)
+    assert sum(point.failed for point in one.points) == sum(point.failed for point in one.rows) == 6
+    assert len(one.rows) <= 31
+    assert [point.since for point in one.points][:2] == [report.start, report.start + report.length]
+    assert one.whole.usd_per_million == pytest.approx(10.0)
+    assert one.shades[0].since == BEGAN
+    assert one.standing == "stale" or one.standing == "ok"
+
+
+def test_incidents_have_their_length_and_why_there_is_no_lead_time(url):
+    fill_usual(url)
+    report = read_report(url, asked())
+    (one,) = report.incidents
+    assert (one.ended_at - one.began_at, one.lost, one.endpoints) == (HOUR, 6, ("groq/a",))
+    assert (one.lead_ms, one.lead_reason) == (None, "not asked")
+    assert report.certificate is not None
+
+
+def test_the_configuration_says_who_is_in_a_group_and_in_which_order(url):
+    fill_usual(url)
+    configured = tuple(endpoint(name=name, group="fast") for name in ("kimi", "groq/b"))
+    report = read_report(url, asked(configured=configured, groups=("fast",)))
+    assert [one.name for one in report.endpoints] == ["kimi", "groq/b"]
+    assert report.groups[0].name == "fast"
+    assert report.incidents == ()  # of endpoints that are not in it
+
+
+@pytest.mark.parametrize("length", [DAY // 48, 6 * HOUR, DAY, 7 * DAY, 400 * DAY])
+def test_slices_are_few_and_cover_the_whole_time(url, length):
+    fill_usual(url)
+    report = read_report(url, asked(since=NOW - length))
+    end = report.start + len(report.endpoints[0].points) * report.length
+    assert report.start <= report.since
+    assert end >= report.until
+    assert len(report.endpoints[0].points) <= 170
+
+
+def test_a_report_before_lends_its_weeks(url):
+    fill_usual(url)
+    first = read_report(url, asked())
+    assert read_report(url, asked(), first).endpoints[0].week is first.endpoints[0].week
+
+
+def test_what_was_never_recorded_is_said(url):
+    with pytest.raises(NoHistory):
+        read_report(url, asked())
+    fill(url, two_days("groq/a"))
+    with pytest.raises(UnknownName, match="nope"):
+        read_report(url, asked(endpoints=("nope",)))
+    with pytest.raises(UnknownName, match="--group"):
+        read_report(url, asked(groups=("nope",)))
+    with pytest.raises(NothingRecorded):
+        read_report(url, asked(since=NOW + DAY, until=NOW + 2 * DAY))
+    with pytest.raises(NothingRecorded):
+        read_report(url, asked(endpoints=("new",), configured=(endpoint(name="new"),)))
+
+
+def test_a_store_from_before_there_were_rollups_is_refused_by_a_sentence(tmp_path):
+    path = tmp_path / "history.db"
+    with closing(open_old(path, "0007")), pytest.raises(StoreProblem, match=TOO_OLD):
+        read_report(url_of(path), asked())
+
+
+@pytest.mark.slow
+def test_postgresql_says_the_same(url, database):
+    for one in (url, database):
+        fill_usual(one)
+    first, second = (read_report(one, asked()) for one in (url, database))
+    assert first == second

@@ -1,0 +1,58 @@
+"""What a report says in words."""
+
+from datetime import UTC
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from probes.alerts.state import State
+from probes.report.report import Difference, RaceReport
+from probes.report.words import LOOKS, axis_ticks, difference_words, race_words, span_words, standing_words, worst_first
+from tui.style.palette import JUDGED_LOOKS
+
+HOUR, DAY = 3_600_000, 86_400_000
+BEGIN = 1_800_000_000_000  # 2027-01-15T08:00:00Z
+
+
+def test_a_state_looks_as_on_the_screen():
+    assert {state: LOOKS[state][0] for state in State} == {state: look.glyph for state, look in JUDGED_LOOKS.items()}
+
+
+def test_every_standing_has_words_and_a_place():
+    assert all(standing_words(one) for one in LOOKS)
+    assert min(LOOKS, key=worst_first) == State.DOWN
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (Difference(1.5, 1.2, 1.9), "1.50× (1.20–1.90)"),
+        (Difference(1.5, 0.9, 1.9), "no difference shown (0.90–1.90)"),
+        (Difference(1.1, 1.002, 1.2), "1.10× (1.002–1.20)"),
+        (Difference(1.5, None, None), "1.50×, too few for an interval"),
+    ],
+)
+def test_a_difference_is_told_with_its_interval_or_that_none_is_shown(one, words):
+    assert difference_words(one) == words
+
+
+def test_a_race_is_told_from_the_view_of_the_faster():
+    one = RaceReport(1, 0, ("a", "b"), 5, None, "a", "b", 0.5, 0.4, 0.6, "decided")
+    assert race_words(one) == "b is 2.00× (1.67–2.50) as fast as a"
+    assert "luck" in race_words(RaceReport(1, 0, ("a", "b"), 1, None, "a", "b", 2.0, None, None, "open"))
+    assert "no lane" in race_words(RaceReport(1, 0, ("a", "b"), 1))
+
+
+def test_a_time_is_told_in_its_largest_unit():
+    said = [span_words(one) for one in (7 * DAY, DAY, 36 * HOUR, 90 * 60_000)]
+    assert said == ["7 days", "1 day", "36 hours", "90 minutes"]
+
+
+@pytest.mark.parametrize("hours", [1, 3, 12, 24, 7 * 24, 30 * 24, 90 * 24, 365 * 24, 3_000 * 24])
+@pytest.mark.parametrize("zone", [UTC, ZoneInfo("Europe/Berlin"), ZoneInfo("America/St_Johns")])
+def test_an_axis_has_a_handful_of_ticks_in_order(hours, zone):
+    end = BEGIN + hours * HOUR
+    spots = [at for at, _ in axis_ticks(BEGIN, end, zone)]
+    assert spots == sorted(spots)
+    assert 1 <= len(spots) <= 14
+    assert all(BEGIN <= at <= end for at in spots)
