@@ -114,6 +114,14 @@ def record(
         str | None,
         typer.Option(metavar="URL", help="Push them to an OpenTelemetry collector, like http://localhost:4318."),
     ] = None,
+    metrics_names: Annotated[
+        Literal["new", "both", "old"],
+        typer.Option(help="Names of times: those of a client, those of a server as until 0.1.0, or both."),
+    ] = "both",
+    metrics_detail: Annotated[
+        Literal["basic", "full"],
+        typer.Option(help="What a scrape tells: what dashboards and alerts need, or every series."),
+    ] = "basic",
     need_store: Annotated[
         bool, typer.Option("--need-store", help="Stop where the store is away, instead of keeping samples for it.")
     ] = False,
@@ -127,7 +135,7 @@ def record(
     from probes.metrics.publishing import Publishing
 
     try:
-        publishing = Publishing.from_options(metrics, otlp)
+        publishing = Publishing.from_options(metrics, otlp, metrics_names, metrics_detail)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     record(ctx.obj, demo=demo, seconds=seconds_of(lasting), publishing=publishing, need_store=need_store)

@@ -128,7 +128,7 @@ class Engine:
         self._status_listeners: list[Callable[[MonitorStatus], None]] = []
         self._result_listeners: list[Callable[[ProbeResult], None]] = []
         self._endpoints_listeners: list[Callable[[Sequence[Endpoint]], None]] = []
-        self._vantage = vantage
+        self.vantage = vantage
         self._contexts = TlsContexts(tls)
         self._racing: Collection[str] = ()
         self._retired: set[EndpointMonitor] = set()
@@ -163,7 +163,7 @@ class Engine:
             load_dialect(endpoint.dialect),
             transport_of(endpoint, self._contexts),
             cold_transport_of(endpoint, self._contexts),
-            vantage=self._vantage,
+            vantage=self.vantage,
             noise_monitor=self._noise_monitor,
             before=self._recent.get(endpoint.name, ()),
         )
@@ -173,7 +173,7 @@ class Engine:
             endpoint,
             prober,
             services=self,
-            vantage=self._vantage,
+            vantage=self.vantage,
             rng=random.Random(),  # noqa: S311  # jitter, not secrecy
             clock=self._clock,
         )

@@ -9,6 +9,15 @@ T = TypeVar("T")
 
 Kind = Literal["histogram", "counter", "gauge"]
 
+Names = Literal["new", "both", "old"]
+"""Which family of names the times of a probe bear: OpenTelemetry's of a client, those of a server, or both."""
+
+Detail = Literal["basic", "full"]
+"""How much a scrape tells: what dashboards and alerts need, or everything."""
+
+SAMPLE_ID: Final = "inftop.sample.id"
+"""The attribute of an exemplar: the sample's id, 16 hex digits."""
+
 DataPoint = tuple[tuple[str, ...], float]
 """The values of a metric's own attributes, in their order, empty where there is none, and the value itself."""
 
@@ -23,7 +32,8 @@ class Metric(Generic[T]):
 
     ``unit`` is UCUM, as in OpenTelemetry: ``s``, ``1`` for a ratio, a note in braces for what is counted.
     ``attributes`` are its own, beyond those that all metrics of samples have. ``buckets`` are the upper bounds of a
-    histogram, each of them inside.
+    histogram, each of them inside; ``times`` is how many observations a value stands for, 1 where it is None.
+    ``basic``: it is told in the basic detail, too. ``era``: the family of names it belongs to, None if to both.
     """
 
     name: str
@@ -33,6 +43,13 @@ class Metric(Generic[T]):
     read: Callable[[T], Iterable[DataPoint]]
     attributes: tuple[str, ...] = ()
     buckets: tuple[float, ...] = ()
+    times: Callable[[T], int] | None = None
+    basic: bool = False
+    era: Literal["new", "old"] | None = None
+
+    def told(self, names: Names, detail: Detail) -> bool:
+        """Whether it is among what is told with these names, in that detail."""
+        return (names == "both" or self.era in (None, names)) and (detail == "full" or self.basic)
 
     @property
     def prometheus(self) -> str:

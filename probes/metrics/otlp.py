@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.sdk.metrics import Exemplar as OtelExemplar
 from opentelemetry.sdk.metrics.export import (
     AggregationTemporality,
     Gauge,
@@ -32,7 +33,9 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from probes import __version__
 from probes.metrics.address import without_secrets
-from probes.metrics.tallies import HistogramCounts, MetricFamily, Tallies
+from probes.metrics.histogram import Exemplar, HistogramCounts
+from probes.metrics.metric import SAMPLE_ID, Names
+from probes.metrics.tallies import MetricFamily, Tallies
 
 INTERVAL_S: Final = 15.0
 TIMEOUT_S: Final = 5.0
@@ -42,12 +45,13 @@ log = logging.getLogger("inftop.otlp")
 
 
 @contextmanager
-def pushing(url: str, tallies: Tallies, interval_s: float = INTERVAL_S) -> Iterator[None]:
-    """Push tallies to ``url`` until the block is left, and once more then. Failures are logged as a warning."""
+def pushing(url: str, tallies: Tallies, names: Names = "both", interval_s: float = INTERVAL_S) -> Iterator[None]:
+    """Push tallies to ``url``, in full, until the block is left, and once more then. Failures are logged."""
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # it would complain at every push
     exporter = OTLPMetricExporter(endpoint=url, timeout=TIMEOUT_S)
     stop = threading.Event()
-    thread = threading.Thread(target=_push, args=(exporter, url, tallies, interval_s, stop), name="otlp", daemon=True)
+    words = exporter, url, tallies, names, interval_s, stop
+    thread = threading.Thread(target=_push, args=words, name="otlp", daemon=True)
     thread.start()
     try:
         yield
@@ -57,7 +61,9 @@ def pushing(url: str, tallies: Tallies, interval_s: float = INTERVAL_S) -> Itera
         exporter.shutdown()
 
 
-def _push(exporter: OTLPMetricExporter, url: str, tallies: Tallies, interval_s: float, stop: threading.Event) -> None:
+def _push(
+    exporter: OTLPMetricExporter, url: str, tallies: Tallies, names: Names, interval_s: float, stop: threading.Event
+) -> None:
     instance = f"{socket.gethostname()}:{os.getpid()}"
     resource = Resource.create(
         {"service.name": "inftop", "service.version": __version__, "service.instance.id": instance}
@@ -65,7 +71,7 @@ def _push(exporter: OTLPMetricExporter, url: str, tallies: Tallies, interval_s: 
     succeeding, last = True, False
     while not last:
         last = stop.wait(interval_s)
-        sent = exporter.export(metrics_data(tallies, resource, time.time_ns())) is MetricExportResult.SUCCESS
+        sent = exporter.export(metrics_data(tallies, names, resource, time.time_ns())) is MetricExportResult.SUCCESS
         if succeeding and not sent:
             log.warning(
                 "the collector at %s takes no metrics; inftop records on and keeps trying", without_secrets(url)
@@ -73,9 +79,9 @@ def _push(exporter: OTLPMetricExporter, url: str, tallies: Tallies, interval_s: 
         succeeding = sent
 
 
-def metrics_data(tallies: Tallies, resource: Resource, now_ns: int) -> MetricsData:
+def metrics_data(tallies: Tallies, names: Names, resource: Resource, now_ns: int) -> MetricsData:
     """The tallies at an instant, cumulative since they began."""
-    metrics = [_metric(one, tallies.since_ns, now_ns) for one in tallies.families() if one.points]
+    metrics = [_metric(one, tallies.since_ns, now_ns) for one in tallies.families(names) if one.points]
     scope = ScopeMetrics(InstrumentationScope("inftop", __version__), metrics, "")
     return MetricsData([ResourceMetrics(resource, [scope], "")])
 
@@ -90,11 +96,14 @@ def _metric(family: MetricFamily, since_ns: int, now_ns: int) -> Metric:
             # the least and the most are not kept: OTLP lets them out, only the value class's types do not
             edges: tuple[float, float] = (None, None)  # type: ignore[assignment]
             point = HistogramDataPoint(
-                known, since_ns, now_ns, count, content.sum, content.counts, metric.buckets, *edges
-            )
+                known, since_ns, now_ns, count, content.sum, content.counts, family.bounds, *edges,
+                exemplars=[_exemplar(one) for one in content.exemplars.values()],
+            )  # fmt: skip
             histograms.append(point)
         else:
-            numbers.append(NumberDataPoint(known, since_ns, now_ns, content))
+            newest = family.exemplars.get(values)
+            exemplars = [] if newest is None else [_exemplar(newest)]
+            numbers.append(NumberDataPoint(known, since_ns, now_ns, content, exemplars))
     data: Histogram | Sum | Gauge
     if metric.kind == "histogram":
         data = Histogram(histograms, cumulative)
@@ -103,6 +112,10 @@ def _metric(family: MetricFamily, since_ns: int, now_ns: int) -> Metric:
     else:
         data = Gauge(numbers)
     return Metric(metric.name, metric.help, metric.unit, data)
+
+
+def _exemplar(exemplar: Exemplar) -> OtelExemplar:
+    return OtelExemplar({SAMPLE_ID: exemplar.sample_id}, exemplar.value, round(exemplar.at * 1e9))
 
 
 def _value(name: str, value: str) -> str | int:

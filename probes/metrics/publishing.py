@@ -10,6 +10,7 @@ from typing import Final, Self, TypeVar
 
 from probes.engine.engine import Engine
 from probes.metrics.address import Address, parse_address, parse_collector, without_secrets
+from probes.metrics.metric import Detail, Names
 from probes.metrics.tallies import Tallies
 
 T = TypeVar("T")
@@ -20,40 +21,44 @@ STATUS_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Publishing:
-    """Where metrics are served and pushed; None where they are not."""
+    """Where metrics are served and pushed, None where they are not; by which names, and how much a scrape tells."""
 
     address: Address | None = None
     collector: str | None = None
+    names: Names = "both"
+    detail: Detail = "basic"
 
     @classmethod
-    def from_options(cls, metrics: str | None, otlp: str | None) -> Self:
+    def from_options(
+        cls, metrics: str | None, otlp: str | None, names: Names = "both", detail: Detail = "basic"
+    ) -> Self:
         """From the options of the command line. Raises ValueError, also where a package they need is not installed."""
         if otlp is not None and (find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None):
             needed = "opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
             raise ValueError(f"--otlp needs two more packages: pip install {needed}")
         address = _parsed("--metrics", metrics, parse_address)
         collector = _parsed("--otlp", otlp, parse_collector)
-        return cls(address, collector)
+        return cls(address, collector, names, detail)
 
     @asynccontextmanager
     async def open(self, engine: Engine) -> AsyncIterator[None]:
         """Publish the metrics of an engine until the block is left. Raises OSError where the address cannot be used."""
-        if self == Publishing():
+        if self.address is None and self.collector is None:
             yield
             return
-        tallies = Tallies(one.endpoint for one in engine.monitors.values())
+        tallies = Tallies((one.endpoint for one in engine.monitors.values()), engine.vantage)
         engine.on_sample(tallies.add)
         engine.on_endpoints(tallies.reconfigure)
         with ExitStack() as outlets:
             if self.address is not None:
                 from probes.metrics.server import serving
 
-                address = outlets.enter_context(serving(self.address, tallies))
+                address = outlets.enter_context(serving(self.address, tallies, self.names, self.detail))
                 print(f"metrics at http://{address}/metrics", file=sys.stderr)  # noqa: T201
             if self.collector is not None:
                 from probes.metrics.otlp import pushing
 
-                outlets.enter_context(pushing(self.collector, tallies))
+                outlets.enter_context(pushing(self.collector, tallies, self.names))
                 print(f"metrics go to {without_secrets(self.collector)}", file=sys.stderr)  # noqa: T201
             updating = asyncio.create_task(_update(engine, tallies))
             try:
@@ -73,4 +78,5 @@ def _parsed(option: str, text: str | None, parse: Callable[[str], T]) -> T | Non
 async def _update(engine: Engine, tallies: Tallies) -> None:
     while True:
         tallies.update_engine(engine.status)
+        tallies.update_alerts(engine.alerts())
         await asyncio.sleep(STATUS_S)

@@ -10,10 +10,9 @@ from socketserver import TCPServer, ThreadingMixIn
 from typing import Any, Final
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from prometheus_client import make_wsgi_app
-
 from probes.metrics.address import Address
-from probes.metrics.prometheus import registry
+from probes.metrics.metric import Detail, Names
+from probes.metrics.scrape import scrape_application
 from probes.metrics.tallies import Tallies
 from probes.store.status import WAITED_LONG_S
 
@@ -32,13 +31,13 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 @contextmanager
-def serving(address: Address, tallies: Tallies) -> Iterator[Address]:
+def serving(address: Address, tallies: Tallies, names: Names = "both", detail: Detail = "basic") -> Iterator[Address]:
     """Serve tallies until the block is left; gives the address, with the port that was chosen. Raises OSError."""
     try:
         server = _Server(address, _Handler)
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(address)) from error
-    server.set_app(_application(tallies))
+    server.set_app(_application(tallies, scrape_application(tallies, names, detail)))
     thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
     thread.start()
     try:
@@ -49,15 +48,15 @@ def serving(address: Address, tallies: Tallies) -> Iterator[Address]:
         thread.join()
 
 
-def _application(tallies: Tallies) -> Application:
+def _application(tallies: Tallies, metrics: Application) -> Application:
     """The response for each path. One scrape is rendered at a time: each keeps the engine's loop waiting."""
-    metrics, turn = make_wsgi_app(registry(tallies)), threading.Lock()
+    turn = threading.Lock()
 
     def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
         if path == "/metrics":
             with turn:
-                return metrics(environ, start)  # type: ignore[no-any-return]
+                return metrics(environ, start)
         if path == "/healthz":
             status, text = ("200 OK", "ok") if tallies.alive else (UNAVAILABLE, SILENT)
         elif path == "/readyz":

@@ -6,13 +6,15 @@ continued to what is met here; an ``inftop.`` name is ours, where they have none
 screens call measured (`probes.stats.sample_values`).
 """
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
 
-from probes.feed.messages import EngineStatus
+from probes.alerts.state import SEVERITIES, SEVERITY, State
+from probes.feed.messages import AlertStatus, EngineStatus
 from probes.metrics.metric import DataPoint, Metric
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.sample import Sample
+from probes.stats.quantiles import known, quantile
 from probes.stats.sample_values import is_measured, measured
 
 COMMON: Final[dict[str, str]] = {
@@ -34,6 +36,8 @@ _FIRST_TOKEN: Final = (
     0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 20.0, 30.0, 60.0,
 )  # fmt: skip
 _DURATION: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+_FIRST_CHUNK: Final = (0.0025, 0.005, *_DURATION)
+_PER_CHUNK: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, *_DURATION)
 _PER_TOKEN: Final = (
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,  # ours: the convention ends at 100 tokens/s
     0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 2.5,
@@ -54,6 +58,18 @@ def _field(name: str, scale: float = 1.0) -> Callable[[Sample], list[DataPoint]]
         return [] if value is None else [((), value * scale)]
 
     return read
+
+
+def _per_chunk(sample: Sample) -> Iterator[DataPoint]:
+    """The mean of the gaps between the chunks of an answer: (last - first) / (chunks - 1), in seconds."""
+    if (gaps := _gaps(sample)) and measured(sample, "gap_max_ms") is not None:
+        first, last = measured(sample, "ttft_ms"), measured(sample, "e2e_ms")
+        if first is not None and last is not None:
+            yield (), (last - first) / gaps / 1000
+
+
+def _gaps(sample: Sample) -> int:
+    return (sample.chunks or 1) - 1
 
 
 def _tokens(sample: Sample) -> Iterator[DataPoint]:
@@ -106,6 +122,15 @@ def _headroom(sample: Sample) -> Iterator[DataPoint]:
             yield (kind,), left / limit
 
 
+def _budget(engine: EngineStatus) -> Iterator[DataPoint]:
+    for kind, used, cap in (
+        ("usd", engine.usd_today, engine.usd_cap),
+        ("tokens", engine.tokens_today, engine.tokens_cap),
+    ):
+        if cap:
+            yield (kind,), used / cap
+
+
 def _lag(engine: EngineStatus) -> Iterator[DataPoint]:
     if engine.loop_lag_ms is not None:
         yield (), engine.loop_lag_ms / 1000
@@ -116,14 +141,24 @@ OF_ALL: Final = frozenset({"inftop.tokens", "inftop.cost.usd"})
 
 SAMPLE_METRICS: Final[tuple[Metric[Sample], ...]] = (
     Metric(
+        "gen_ai.client.operation.time_to_first_chunk", "histogram", "s",
+        "Time to first token: last byte of the request to the first chunk that holds output.",
+        _field("ttft_ms", 1e-3), buckets=_FIRST_CHUNK, basic=True, era="new",
+    ),
+    Metric(
+        "gen_ai.client.operation.time_per_output_chunk", "histogram", "s",
+        "Time from one chunk with output to the next: each chunk after the first counts, with the mean of its answer.",
+        _per_chunk, buckets=_PER_CHUNK, times=_gaps, era="new",
+    ),
+    Metric(
         "gen_ai.server.time_to_first_token", "histogram", "s",
-        "Time to first token as seen from here, the network included: last byte of the request to first output.",
-        _field("ttft_ms", 1e-3), buckets=_FIRST_TOKEN,
+        "Deprecated, the same as gen_ai.client.operation.time_to_first_chunk: time to first token as seen from here.",
+        _field("ttft_ms", 1e-3), buckets=_FIRST_TOKEN, basic=True, era="old",
     ),
     Metric(
         "gen_ai.server.time_per_output_token", "histogram", "s",
-        "Time per output token after the first, as seen from here.",
-        _field("tpot_ms", 1e-3), buckets=_PER_TOKEN,
+        "Deprecated: time per output token after the first, as seen from here; 1 / inftop.output.tokens.",
+        _field("tpot_ms", 1e-3), buckets=_PER_TOKEN, era="old",
     ),
     Metric(
         "gen_ai.client.operation.duration", "histogram", "s",
@@ -148,7 +183,7 @@ SAMPLE_METRICS: Final[tuple[Metric[Sample], ...]] = (
     Metric(
         "inftop.samples", "counter", "{sample}",
         "Samples by outcome; error.type is there where the probe was sent and did not end ok, own_fault aside.",
-        _outcome, ("inftop.outcome", "error.type"),
+        _outcome, ("inftop.outcome", "error.type"), basic=True,
     ),
     Metric(
         "inftop.untrusted.samples", "counter", "{sample}",
@@ -170,35 +205,121 @@ SAMPLE_METRICS: Final[tuple[Metric[Sample], ...]] = (
     Metric(
         "inftop.cost.usd", "counter", "{USD}",
         "US dollars spent, where the endpoint is priced, probes that confirm a failure included.", _cost,
+        basic=True,
     ),
     Metric(
         "inftop.rate_limit.headroom", "gauge", "1",
-        "What is left of the tightest limit, as last told.", _headroom, ("inftop.limit",),
+        "What is left of the tightest limit, as last told.", _headroom, ("inftop.limit",), basic=True,
     ),
     Metric(
         "inftop.last_sample.time", "gauge", "s",
         "When the last sample began, since the Unix epoch.", lambda sample: [((), sample.started_at / 1000)],
+        basic=True,
     ),
 )  # fmt: skip
 """The metrics of samples, each with the attributes in `COMMON`."""
 
+
+class RecentSample(NamedTuple):
+    """What the metrics of the last hour need of a sample: when it began (ms), and its figures where measured."""
+
+    started_at: int
+    ttft_ms: float | None
+    tokens_per_s: float | None
+
+
+RECENT_S: Final = 3600.0
+"""How far back the metrics of recent samples look."""
+
+
+def _quantiles(
+    field: str, scale: float, quantiles: tuple[float, ...]
+) -> Callable[[Sequence[RecentSample]], list[DataPoint]]:
+    """Quantiles of a field of recent samples, times ``scale``, as exact as on the screen."""
+
+    def read(samples: Sequence[RecentSample]) -> list[DataPoint]:
+        values = known(getattr(one, field) for one in samples)
+        found = [(q, quantile(values, q)) for q in quantiles]
+        return [((f"{q:g}",), value * scale) for q, value in found if value is not None]
+
+    return read
+
+
+RECENT_METRICS: Final[tuple[Metric[Sequence[RecentSample]], ...]] = (
+    Metric(
+        "inftop.recent.time_to_first_token", "gauge", "s",
+        "Median and p95 of the time to first token of the last hour's samples.",
+        _quantiles("ttft_ms", 1e-3, (0.5, 0.95)), ("inftop.quantile",), basic=True,
+    ),
+    Metric(
+        "inftop.recent.output.tokens", "gauge", "{token}/s",
+        "Median decode speed of the last hour's samples.",
+        _quantiles("tokens_per_s", 1.0, (0.5,)), ("inftop.quantile",), basic=True,
+    ),
+)  # fmt: skip
+"""The metrics of the last hour's samples of an endpoint's lane, each with the attributes in `COMMON`."""
+
+
+class EndpointState(NamedTuple):
+    """What is judged of an endpoint, the worst of its lanes, and the group it is compared in."""
+
+    state: State
+    group: str
+
+
+STATE_METRICS: Final[tuple[Metric[EndpointState], ...]] = (
+    Metric(
+        "inftop.state", "gauge", "",
+        "What is judged of an endpoint: 0 ok or learning, 1 told in the daily note, 2 warning, 3 critical.",
+        lambda one: [((one.state.value, one.group), _severity(one.state))], ("inftop.state", "inftop.group"),
+        basic=True,
+    ),
+)  # fmt: skip
+"""The metrics of what is judged of an endpoint, each with the attributes in `COMMON`."""
+
+
+def _severity(state: State) -> float:
+    return SEVERITIES.index(SEVERITY[state]) + 1.0 if state in SEVERITY else 0.0
+
+
+def _incidents(alerts: AlertStatus) -> Iterator[DataPoint]:
+    if alerts.enabled:
+        still = [one.severity for one in alerts.incidents if one.is_open]
+        for severity in SEVERITIES:
+            yield (severity,), still.count(severity)
+
+
+ALERT_METRICS: Final[tuple[Metric[AlertStatus], ...]] = (
+    Metric(
+        "inftop.incidents.open", "gauge", "{incident}", "Incidents that are open now.",
+        _incidents, ("inftop.severity",), basic=True,
+    ),
+)  # fmt: skip
+"""The metrics of all that is judged; without the attributes in `COMMON`."""
+
 ENGINE_METRICS: Final[tuple[Metric[EngineStatus], ...]] = (
-    Metric("inftop.engine.lag", "gauge", "s", "Worst lateness of the engine's loop in ten seconds.", _lag),
+    Metric("inftop.engine.lag", "gauge", "s", "Worst lateness of the engine's loop in ten seconds.", _lag, basic=True),
     Metric(
         "inftop.store.ok", "gauge", "", "1 while samples are stored, 0 while they wait.",
-        lambda engine: [((), float(engine.store.state == "ok"))],
+        lambda engine: [((), float(engine.store.state == "ok"))], basic=True,
     ),
     Metric(
         "inftop.store.stored", "gauge", "{sample}", "Samples that the store counts, pruned ones included.",
-        lambda engine: [((), engine.store.stored)],
+        lambda engine: [((), engine.store.stored)], basic=True,
     ),
     Metric(
         "inftop.store.waiting", "gauge", "{sample}", "Samples not stored yet, in memory or in the journal on disk.",
-        lambda engine: [((), engine.store.waiting)],
+        lambda engine: [((), engine.store.waiting)], basic=True,
     ),
     Metric(
         "inftop.store.dropped", "counter", "{sample}", "Samples that did not fit where they waited and are lost.",
-        lambda engine: [((), engine.store.dropped)],
+        lambda engine: [((), engine.store.dropped)], basic=True,
+    ),
+    Metric(
+        "inftop.budget.used", "gauge", "1", "What is used of the day's budget; absent without one.",
+        _budget, ("inftop.budget",), basic=True,
     ),
 )  # fmt: skip
-"""The metrics of the recorder itself; without attributes."""
+"""The metrics of the recorder itself; without the attributes in `COMMON`."""
+
+ALL_METRICS: Final = (*SAMPLE_METRICS, *RECENT_METRICS, *STATE_METRICS, *ALERT_METRICS, *ENGINE_METRICS)

@@ -1,48 +1,64 @@
 """Tallies: the metrics of all samples so far, and of the engine's last status."""
 
 import time
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
+from probes.alerts.state import WORST_FIRST, State
 from probes.config.presets import presets
-from probes.endpoint import Endpoint
-from probes.feed.messages import EngineStatus
-from probes.metrics.metric import Metric
-from probes.metrics.table import COMMON, ENGINE_METRICS, OF_ALL, SAMPLE_METRICS
+from probes.endpoint import Endpoint, lane_of
+from probes.feed.messages import AlertStatus, EngineStatus
+from probes.metrics.histogram import Exemplar, HistogramCounts
+from probes.metrics.metric import Detail, Metric, Names
+from probes.metrics.table import (
+    ALERT_METRICS,
+    COMMON,
+    ENGINE_METRICS,
+    OF_ALL,
+    RECENT_METRICS,
+    RECENT_S,
+    SAMPLE_METRICS,
+    STATE_METRICS,
+    EndpointState,
+    RecentSample,
+)
 from probes.sample import Sample
+from probes.stats.sample_values import measured
 from probes.store.status import WAITED_LONG_S
 
 _IDENTITY: Final = ("inftop.endpoint", "gen_ai.request.model", "server.address", "server.port")
+_ENDPOINT: Final = list(COMMON).index("inftop.endpoint")
+_CONNECTION: Final = list(COMMON).index("inftop.connection")
 
 ALIVE_S: Final = 5.0
 """The engine's status is read every second: after so long without one, its loop hangs."""
 
+MOST_RECENT: Final = 1_000
+"""Of how many samples of a lane the recent ones are kept at most."""
 
-@dataclass(frozen=True, slots=True)
-class HistogramCounts:
-    """A histogram's content: how many values fell into each bucket, the last without an upper bound, and their sum."""
+Values = tuple[str, ...]
+"""The values of a point's attributes, empty where one is absent."""
 
-    counts: tuple[int, ...]
-    sum: float = 0.0
-
-    def plus(self, value: float, bounds: tuple[float, ...]) -> "HistogramCounts":
-        """The same with one value more; a bucket holds its upper bound."""
-        place = bisect_left(bounds, value)
-        return HistogramCounts(
-            (*self.counts[:place], self.counts[place] + 1, *self.counts[place + 1 :]), self.sum + value
-        )
+Key = tuple[Metric[Any], Values]
+Point = float | HistogramCounts
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class MetricFamily:
-    """A metric with the names of its attributes, and its points by their values; an empty value is an absent one."""
+    """A metric with the names of its attributes, and its points by their values; an empty value is an absent one.
+
+    ``bounds`` are the upper bounds of a histogram's buckets, ``exemplars`` the newest samples that a counter counted.
+    """
 
     metric: Metric[Any]
     attributes: tuple[str, ...]
-    points: Mapping[tuple[str, ...], float | HistogramCounts]
+    points: Mapping[Values, Point]
+    bounds: tuple[float, ...] = ()
+    exemplars: Mapping[Values, Exemplar] = field(default_factory=dict)
 
 
 class Tallies:
@@ -51,41 +67,71 @@ class Tallies:
     Nothing is locked, for the loop must not wait: the value of a key is never changed, only replaced.
     """
 
-    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
+    def __init__(self, endpoints: Iterable[Endpoint], vantage: str = "local") -> None:
         self.since_ns = time.time_ns()
-        self._servers: dict[str, tuple[str, str]] = {}
+        self._vantage = vantage
+        self._endpoints: dict[str, Endpoint] = {}
         self._gone = frozenset[str]()
+        self._seen: set[str] = set()
         self._names = {one.name: one.gen_ai_name or one.name for one in presets().values()}
-        self._points: dict[tuple[Metric[Any], tuple[str, ...]], float | HistogramCounts] = {}
+        self._points: dict[Key, Point] = {}
+        self._merged: dict[Key, Point] = {}
+        self._exemplars: dict[Key, Exemplar] = {}
+        self._recent: dict[Values, deque[RecentSample]] = {}
         self._engine: tuple[float, EngineStatus] | None = None
+        self._alerts: AlertStatus | None = None
         self.reconfigure(endpoints)
 
     def reconfigure(self, endpoints: Iterable[Endpoint]) -> None:
         """Take over other endpoints: counts go on; gauges of what is gone, or was changed, are told no more."""
-        enabled = [one for one in endpoints if one.enabled]
-        self._servers = self._servers | {one.name: _server(one.base_url) for one in enabled}
-        self._gone = frozenset(self._servers.keys() - {one.name for one in enabled})
-        kept = {(one.name, one.model, *self._servers[one.name]) for one in enabled}
-        for metric, values in list(self._points):
-            if metric.kind == "gauge" and _identity(values) not in kept:
-                del self._points[metric, values]
+        enabled = {one.name: one for one in endpoints if one.enabled}
+        self._endpoints = self._endpoints | enabled
+        self._gone = frozenset(self._endpoints.keys() - enabled.keys())
+        kept = {(one.name, one.model, *_server(one.base_url)) for one in enabled.values()}
+        for points in (self._points, self._merged):
+            for metric, values in list(points):
+                if metric.kind == "gauge" and _identity(values) not in kept:
+                    del points[metric, values]
+        for values in list(self._recent):
+            if _identity(values) not in kept:
+                del self._recent[values]
 
     def add(self, sample: Sample, _: str = "") -> None:
         """Count a sample; fit as a listener of an engine. Of one that confirms a failure only what it cost counts."""
-        common = self._common(sample)
+        lane = self._common(sample.endpoint, sample.provider, sample.model, sample.vantage, sample.connection)
+        anywhere = self._common(sample.endpoint, sample.provider, sample.model, sample.vantage)
+        self._seen.add(sample.endpoint)
         for metric in SAMPLE_METRICS:
             if sample.kind is not None and metric.name not in OF_ALL:
                 continue
+            times = 1 if metric.times is None else metric.times(sample)
             for own, value in metric.read(sample):
-                key = metric, common + own
-                if metric.kind == "gauge":
-                    if sample.endpoint not in self._gone:  # as where it ends the last probe of such a one
-                        self._points[key] = value
-                elif metric.kind == "counter":
-                    self._points[key] = self._points.get(key, 0.0) + value  # type: ignore[operator]
-                else:
-                    before = self._points.get(key) or HistogramCounts((0,) * (len(metric.buckets) + 1))
-                    self._points[key] = before.plus(value, metric.buckets)  # type: ignore[union-attr]
+                self._count(self._points, (metric, lane + own), value, times, sample)
+                if metric.kind != "histogram":
+                    self._count(self._merged, (metric, anywhere + own), value, times, sample)
+        if sample.kind is None and sample.endpoint not in self._gone:
+            figures = RecentSample(sample.started_at, measured(sample, "ttft_ms"), measured(sample, "tokens_per_s"))
+            if (figures.ttft_ms, figures.tokens_per_s) != (None, None):
+                self._recent.setdefault(lane, deque(maxlen=MOST_RECENT)).append(figures)
+
+    def _count(self, points: dict[Key, Point], key: Key, value: float, times: int, sample: Sample) -> None:
+        metric, exemplar = key[0], None
+        if sample.sample_id is not None and metric.era != "old" and metric.name not in OF_ALL:
+            exemplar = Exemplar(sample.sample_id, value, sample.started_at / 1000)
+        if metric.kind == "gauge":
+            if sample.endpoint not in self._gone:  # as where it ends the last probe of such a one
+                points[key] = value
+        elif metric.kind == "counter":
+            points[key] = points.get(key, 0.0) + value  # type: ignore[operator]
+            if exemplar is not None:
+                self._exemplars[key] = exemplar
+        else:
+            before = points.get(key) or HistogramCounts((0,) * (len(metric.buckets) + 1))
+            points[key] = before.plus(value, metric.buckets, times, exemplar)  # type: ignore[union-attr]
+
+    def update_alerts(self, status: AlertStatus | None) -> None:
+        """Take what is judged of the endpoints; to be called every second."""
+        self._alerts = status
 
     def update_engine(self, status: EngineStatus) -> None:
         """Take the engine's status; to be called every second."""
@@ -104,27 +150,76 @@ class Tallies:
         why = f": {store.detail}" if store.detail else ""
         return f"samples have waited for the store for {waited_s:,.0f} s, {store.waiting:,} of them{why}"
 
-    def families(self) -> list[MetricFamily]:
-        """Every metric of the table, in its order, also those without points yet."""
-        points: dict[Metric[Any], dict[tuple[str, ...], float | HistogramCounts]] = {one: {} for one in SAMPLE_METRICS}
-        for (metric, values), point in list(self._points.items()):
-            points[metric][values] = point
-        found = [MetricFamily(one, (*COMMON, *one.attributes), points[one]) for one in SAMPLE_METRICS]
-        status = self._engine[1] if self._engine else None
-        own = [MetricFamily(one, one.attributes, dict(one.read(status)) if status else {}) for one in ENGINE_METRICS]
-        return [*found, *own]
+    def families(self, names: Names = "both", detail: Detail = "full") -> Iterator[MetricFamily]:
+        """The metrics of the table, in its order, also those without points yet.
 
-    def _common(self, sample: Sample) -> tuple[str, ...]:
+        In the basic detail times and speeds are told of one lane of an endpoint, histograms in a single bucket, and
+        all else of the endpoint as a whole.
+        """
+        told = [one for one in SAMPLE_METRICS if one.told(names, detail)]
+        points: dict[Metric[Any], dict[Values, Point]] = {one: {} for one in told}
+        for (metric, values), point in list(self._points.items()):
+            if metric in points and detail == "full":
+                points[metric][values] = point
+            elif metric in points and isinstance(point, HistogramCounts) and self._stands_for_endpoint(values):
+                points[metric][values] = point.in_one_bucket()
+        for (metric, values), point in list(self._merged.items()):
+            if metric in points and detail == "basic":
+                points[metric][values] = point
+        for metric in told:
+            bounds = metric.buckets if detail == "full" else ()
+            newest = {one: self._exemplars.get((metric, one)) for one in points[metric]}
+            exemplars = {one: exemplar for one, exemplar in newest.items() if exemplar is not None}
+            yield MetricFamily(metric, (*COMMON, *metric.attributes), points[metric], bounds, exemplars)
+        recent, states = self._recent_samples(detail), self._states()
+        yield from (_family(one, recent, COMMON) for one in RECENT_METRICS)
+        yield from (_family(one, states, COMMON) for one in STATE_METRICS)
+        yield from (_family(one, {} if self._alerts is None else {(): self._alerts}) for one in ALERT_METRICS)
+        yield from (_family(one, {} if self._engine is None else {(): self._engine[1]}) for one in ENGINE_METRICS)
+
+    def _stands_for_endpoint(self, values: Values) -> bool:
+        """Whether a point is of the lane that stands for its endpoint where there is room for one."""
+        endpoint = self._endpoints.get(values[_ENDPOINT])
+        return endpoint is None or values[_CONNECTION] == lane_of(endpoint.connection)
+
+    def _recent_samples(self, detail: Detail) -> dict[Values, list[RecentSample]]:
+        """The samples of the last hour, of every lane or of those that stand for their endpoints."""
+        since = (time.time() - RECENT_S) * 1000
+        return {
+            values: [one for one in list(samples) if one.started_at >= since]
+            for values, samples in list(self._recent.items())
+            if detail == "full" or self._stands_for_endpoint(values)
+        }
+
+    def _states(self) -> dict[Values, EndpointState]:
+        """The state of every endpoint that is judged: the worst of its lanes."""
+        if self._alerts is None or not self._alerts.enabled:
+            return {}
+        found: dict[str, State] = {}
+        for one in self._alerts.judgements:
+            if one.vantage == self._vantage:
+                found[one.endpoint] = min(one.state, found.get(one.endpoint, State.OK), key=WORST_FIRST.index)
+        return {
+            self._common(one.name, one.provider, one.model, self._vantage): EndpointState(
+                found.get(one.name, State.OK), one.group or one.model
+            )
+            for one in self._endpoints.values()
+            if one.alerts and one.name not in self._gone and (one.name in found or one.name in self._seen)
+        }
+
+    def _common(
+        self, endpoint: str, provider: str, model: str, vantage: str, connection: str | None = None
+    ) -> tuple[str, ...]:
         """The values of `COMMON`."""
-        return (
-            sample.endpoint,
-            sample.vantage,
-            sample.connection or "",
-            "chat",
-            self._names.get(sample.provider, sample.provider),
-            sample.model,
-            *self._servers.get(sample.endpoint, ("", "")),
-        )
+        known = self._endpoints.get(endpoint)
+        server = ("", "") if known is None else _server(known.base_url)
+        return endpoint, vantage, connection or "", "chat", self._names.get(provider, provider), model, *server
+
+
+def _family(metric: Metric[T], found: Mapping[Values, T], common: Iterable[str] = ()) -> MetricFamily:
+    """A metric of what was found, by the values of its common attributes."""
+    points = {values + own: value for values, one in found.items() for own, value in metric.read(one)}
+    return MetricFamily(metric, (*common, *metric.attributes), points)
 
 
 def _identity(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -27,13 +27,14 @@ from typer.testing import CliRunner
 from probes.cli.app import app
 from probes.feed.messages import EngineStatus
 from probes.metrics.address import Address, parse_address, parse_collector, without_secrets
+from probes.metrics.histogram import HistogramCounts
 from probes.metrics.metric import label
 from probes.metrics.otlp import pushing
 from probes.metrics.prometheus import registry
 from probes.metrics.publishing import Publishing
 from probes.metrics.server import serving
-from probes.metrics.table import COMMON, ENGINE_METRICS, SAMPLE_METRICS
-from probes.metrics.tallies import HistogramCounts, Tallies
+from probes.metrics.table import ALL_METRICS, COMMON, ENGINE_METRICS, SAMPLE_METRICS
+from probes.metrics.tallies import Tallies
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
@@ -84,7 +85,9 @@ def get(address, path, **headers):
 
 
 def test_names_in_prometheus_follow_opentelemetrys_rules():
-    assert [one.prometheus for one in (*SAMPLE_METRICS, *ENGINE_METRICS)] == [
+    assert [one.prometheus for one in ALL_METRICS] == [
+        "gen_ai_client_operation_time_to_first_chunk_seconds",
+        "gen_ai_client_operation_time_per_output_chunk_seconds",
         "gen_ai_server_time_to_first_token_seconds",
         "gen_ai_server_time_per_output_token_seconds",
         "gen_ai_client_operation_duration_seconds",
@@ -100,25 +103,31 @@ def test_names_in_prometheus_follow_opentelemetrys_rules():
         "inftop_cost_usd_total",
         "inftop_rate_limit_headroom_ratio",
         "inftop_last_sample_time_seconds",
+        "inftop_recent_time_to_first_token_seconds",
+        "inftop_recent_output_tokens_per_second",
+        "inftop_state",
+        "inftop_incidents_open",
         "inftop_engine_lag_seconds",
         "inftop_store_ok",
         "inftop_store_stored",
         "inftop_store_waiting",
         "inftop_store_dropped_total",
+        "inftop_budget_used_ratio",
     ]
     assert label("gen_ai.provider.name") == "gen_ai_provider_name"
 
 
+_CLIENT = {0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
 CONVENTION = {
+    "gen_ai.client.operation.time_to_first_chunk": ("s", _CLIENT),
+    "gen_ai.client.operation.time_per_output_chunk": ("s", _CLIENT),
     "gen_ai.server.time_to_first_token": (
         "s", {0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0},
     ),
     "gen_ai.server.time_per_output_token": (
         "s", {0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 2.5},
     ),
-    "gen_ai.client.operation.duration": (
-        "s", {0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92},
-    ),
+    "gen_ai.client.operation.duration": ("s", _CLIENT),
     "gen_ai.client.token.usage": ("{token}", {float(4**power) for power in range(14)}),
 }  # fmt: skip
 """From the OpenTelemetry semantic conventions for generative AI, docs/gen-ai/gen-ai-metrics.md."""
@@ -147,7 +156,7 @@ def test_the_packages_own_list_of_the_convention_has_our_names():
         if isinstance(value, str)
     }
     attributes = {*COMMON, *(name for one in SAMPLE_METRICS for name in one.attributes)}
-    metrics = {one.name for one in (*SAMPLE_METRICS, *ENGINE_METRICS)}
+    metrics = {one.name for one in ALL_METRICS}
     assert {one for one in metrics | attributes if not one.startswith("inftop.")} <= known
 
 
@@ -158,7 +167,7 @@ def test_a_bucket_holds_its_upper_bound_and_the_last_has_none():
     counts = HistogramCounts((0, 0, 0))
     for value in (0.5, 1.0, 1.5, 2.0, 7.0):
         counts = counts.plus(value, (1.0, 2.0))
-    assert counts == HistogramCounts((2, 2, 1), 12.0)
+    assert (counts.counts, counts.sum) == ((2, 2, 1), 12.0)
 
 
 def test_histograms_hold_what_is_ok_and_trusted_and_nothing_else():
@@ -255,6 +264,7 @@ def test_the_engines_own_word():
         "inftop.store.stored": {(): 5},
         "inftop.store.waiting": {(): 3},
         "inftop.store.dropped": {(): 2},
+        "inftop.budget.used": {},
     }
     tallies.update_engine(EngineStatus(StoreStatus("ok")))
     assert read(generate_latest(registry(tallies)).decode())[("inftop_store_ok", frozenset())] == 1
@@ -309,9 +319,9 @@ def test_a_missing_extra_is_said_before_anything_else(monkeypatch):
 
 
 @contextmanager
-def scraped(*samples):
+def scraped(*samples, detail="full"):
     tallies = tallied(*samples)
-    with serving(LOOPBACK, tallies) as address:
+    with serving(LOOPBACK, tallies, detail=detail) as address:
         yield tallies, address
 
 
@@ -490,7 +500,7 @@ def test_a_collector_is_sent_what_was_counted_with_the_same_buckets(monkeypatch)
     assert [one.as_double for one in samples.data_points] == [2]
     assert metrics["inftop.rate_limit.headroom"].gauge.data_points[0].as_double == 0.25
     assert {name: one.unit for name, one in metrics.items()} == {
-        one.name: one.unit for one in (*SAMPLE_METRICS, *ENGINE_METRICS) if one.name in metrics
+        one.name: one.unit for one in ALL_METRICS if one.name in metrics
     }
 
 
@@ -570,7 +580,14 @@ async def test_a_recorder_tells_prometheus_and_a_collector_what_it_stores(tmp_pa
         async with Simulator(MODELS) as simulator:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "probes", "--config", str(configuration(tmp_path, simulator.url)), "record"),
-                *("--metrics", "127.0.0.1:0", "--otlp", collector.url.replace("http://", "http://user:hunter2@")),
+                *(
+                    "--metrics",
+                    "127.0.0.1:0",
+                    "--metrics-detail",
+                    "full",
+                    "--otlp",
+                    collector.url.replace("http://", "http://user:hunter2@"),
+                ),
                 env={**os.environ, "PLANTED_API_KEY": KEY},
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

@@ -19,7 +19,7 @@ from probes.feed.messages import EngineStatus
 from probes.metrics.address import Address
 from probes.metrics.publishing import Publishing
 from probes.metrics.server import serving
-from probes.metrics.table import COMMON, ENGINE_METRICS, SAMPLE_METRICS
+from probes.metrics.table import ALL_METRICS, COMMON
 from probes.metrics.tallies import Tallies
 from probes.store.status import StoreStatus
 from tui.commands import app
@@ -33,11 +33,11 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 def metric_table():
     """The page's table of metrics, from the table in the code."""
-    rows = ["| OpenTelemetry | Prometheus | kind | unit | own attributes | |", "|---|---|---|---|---|---|"]
-    for one in (*SAMPLE_METRICS, *ENGINE_METRICS):
+    rows = ["| OpenTelemetry | Prometheus | kind | unit | detail | own attributes | |", "|---|---|---|---|---|---|---|"]
+    for one in ALL_METRICS:
         own = ", ".join(f"`{name}`" for name in one.attributes)
-        unit = f"`{one.unit}`" if one.unit else ""
-        rows.append(f"| `{one.name}` | `{one.prometheus}` | {one.kind} | {unit} | {own} | {one.help} |")
+        unit, detail = f"`{one.unit}`" if one.unit else "", "basic" if one.basic else "full"
+        rows.append(f"| `{one.name}` | `{one.prometheus}` | {one.kind} | {unit} | {detail} | {own} | {one.help} |")
     return "\n".join(rows) + "\n"
 
 
@@ -81,11 +81,11 @@ def test_the_page_tells_every_metric_and_every_attribute():
 
 def test_queries_ask_for_metrics_that_exist():
     asked = set(re.findall(r"\b((?:gen_ai|inftop)_[a-z_]+)(?:[\[{]|\) >)", "\n".join(fenced("promql"))))
-    told = {one.prometheus for one in (*SAMPLE_METRICS, *ENGINE_METRICS)}
-    assert len(asked) == 4
+    told = {one.prometheus for one in ALL_METRICS}
+    assert len(asked) == 6
     assert {name.removesuffix("_bucket") for name in asked} <= told
     labels = set(re.findall(r"by \(([a-z_]+)", PAGE)) | set(re.findall(r"{([a-z_]+)!~", PAGE))
-    assert labels == {"inftop_endpoint", "inftop_outcome"}
+    assert labels == {"inftop_endpoint", "inftop_outcome", "gen_ai_request_model"}
 
 
 def test_every_command_of_ours_on_the_page_is_one(called):
