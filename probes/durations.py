@@ -5,7 +5,6 @@ import re
 import time
 from datetime import UTC, datetime, tzinfo
 from typing import Final
-from zoneinfo import ZoneInfo, available_timezones
 
 
 def zone_of(name: str) -> tzinfo:
@@ -19,6 +18,8 @@ def zone_of(name: str) -> tzinfo:
         from tzlocal import get_localzone
 
         return get_localzone()
+    from zoneinfo import ZoneInfo, available_timezones
+
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):  # unknown; no name at all; a folder of names

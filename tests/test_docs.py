@@ -61,8 +61,8 @@ KEY_NAMES = {
 KEY = re.compile(
     r"(?:(?:Shift|Ctrl)\+)?(?:[A-Za-z/?:\[\],.+←→↑↓-]|Enter|Esc|Space|space|Tab|Home|End|Del|Delete|PgUp|PgDn)"
 )
-NO_KEYS = {"exporting.md": {"+", "-"}, "CONTRIBUTING.md": {"i"}}
-"""What looks like a key and is not one: the first letter of a formula, a key that is kept free."""
+NO_KEYS = {"ask.md": {"n"}, "exporting.md": {"+", "-"}, "CONTRIBUTING.md": {"i"}}
+"""What looks like a key and is not one: the first letter of a formula, a field, a key that is kept free."""
 
 OTHERS_SETTINGS = {"pytestmark", "pool_mode", "synchronous"}
 """Settings of pytest, PgBouncer and SQLite."""

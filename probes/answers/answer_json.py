@@ -7,6 +7,8 @@ never renamed and never mean something else; ``version`` grows where one would h
 from typing import Any, Final
 
 from probes.answers.best import Best, By, Comparison, Member
+from probes.answers.now import IncidentNow
+from probes.answers.status import EndpointStatus, Figure, Status
 
 VERSION: Final = 1
 
@@ -56,11 +58,12 @@ def _member(one: Member, answer: Best, rank: int | None) -> dict[str, Any]:
         "age_s": None if endpoint.last_at is None else max(0, answer.now.at - endpoint.last_at) / 1000,
         "probes": endpoint.probes,
         "failures": endpoint.failures,
-        "times_first": None if one.against_first is None else _comparison(one.against_first),
+        "times_first": None if one.against_first is None else comparison_object(one.against_first),
     }
 
 
-def _comparison(found: Comparison) -> dict[str, Any]:
+def comparison_object(found: Comparison) -> dict[str, Any]:
+    """How many times the first's median another one has, and whether a difference is shown."""
     return {
         "ratio": found.ratio,
         "low": found.low,
@@ -68,3 +71,52 @@ def _comparison(found: Comparison) -> dict[str, Any]:
         "pairs": found.pairs,
         "is_shown": found.shown,
     }
+
+
+def status_object(status: Status) -> dict[str, Any]:
+    """How everything is, as ``inftop status --format json`` prints it: the worst endpoint first."""
+    return {
+        "version": VERSION,
+        "at": status.at,
+        "condition": status.condition,
+        "window_s": status.window_s,
+        "lane": status.lane,
+        "recorder_beat_at": status.recorder_beat_at,
+        "states": status.states,
+        "endpoints": [endpoint_object(one) for one in status.endpoints],
+        "open_incidents": [incident_object(one) for one in status.incidents],
+    }
+
+
+def endpoint_object(one: EndpointStatus) -> dict[str, Any]:
+    """One endpoint: what is known of it now, and its figures over the window."""
+    now = one.now
+    return {
+        "name": now.name,
+        "vantage": now.vantage,
+        "provider": now.provider,
+        "model": now.model,
+        "group": now.group,
+        "state": now.state,
+        "since": now.since,
+        "why": now.why or None,
+        "last_at": now.last_at,
+        "age_s": one.age_s,
+        "interval_s": now.interval_s,
+        "probes": now.probes,
+        "failures": now.failures,
+        "untrusted": sum(one.outcome == "ok" and (one.buffered or not one.trusted) for one in now.values),
+        "ttft_ms": figure_object(one.ttft_ms),
+        "tokens_per_s": figure_object(one.tokens_per_s),
+        "e2e_ms": figure_object(one.e2e_ms),
+    }
+
+
+def figure_object(figure: Figure | None) -> dict[str, Any] | None:
+    """A median and its 95 % interval; None where nothing was measured."""
+    return None if figure is None else figure._asdict()
+
+
+def incident_object(incident: IncidentNow) -> dict[str, Any]:
+    """An incident that is open."""
+    return {**incident._asdict(), "endpoints": list(incident.endpoints)}

@@ -12,6 +12,7 @@ import typer
 
 from probes.cli import completion
 from probes.cli.alerts_app import alerts_app, incident_app
+from probes.cli.ask_app import ask_app
 from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode, exit_code_of, message_of
 from probes.cli.history_app import history_app
@@ -34,6 +35,7 @@ _LATE_MS: Final = 1 << 52
 GIVEN: Final = "inftop.given"
 """The key in the context's ``meta`` of the options of the screen that the command line gives."""
 
+app.add_typer(ask_app)
 app.add_typer(alerts_app, name="alerts")
 app.add_typer(incident_app)
 app.add_typer(keys_app, name="keys")
@@ -57,48 +59,6 @@ def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
     from probes.cli.commands.check import check
 
     check(ctx.obj, as_json=as_json)
-
-
-@app.command()
-def best(
-    ctx: typer.Context,
-    group: Annotated[
-        str, typer.Argument(metavar="GROUP", help="A group, or a model's name.", autocompletion=completion.groups)
-    ],
-    by: Annotated[str, typer.Option("--by", metavar="METRIC", help="ttft, tokens_per_s, e2e or cost.")] = "ttft",
-    among: Annotated[str, typer.Option("--among", metavar="A,B", help="Only of these members.")] = "",
-    window: Annotated[str, typer.Option("--window", "--since", metavar="TIME", help="How far back to look.")] = "1h",
-    lane: Annotated[str, typer.Option("--lane", metavar="LANE", help="warm or cold connections.")] = "warm",
-    vantage: Annotated[
-        str | None, typer.Option("--vantage", metavar="NAME", help="Seen from there. Default: the configuration's.")
-    ] = None,
-    store: Annotated[str | None, typer.Option("--store", metavar="STORE", help="A store, by path or URL.")] = None,
-    output: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="text, json, name, env or openrouter.")
-    ] = "text",
-    as_json: JsonOption = False,
-) -> None:
-    """Say who of a group is best now, and how sure that is.
-
-    From the store, in a tenth of a second; nothing is probed. Of those that are well: never one that fails, is limited,
-    stale, or whose timings cannot be trusted. A ./config.toml that is not named is not read. Exit code 1 where none
-    qualifies.
-    """
-    from probes.cli.quick import best
-
-    asked = best.question(
-        group,
-        by=by,
-        among=among,
-        format="json" if as_json else output,
-        window=window,
-        lane=lane,
-        vantage=vantage,
-        store=store,
-        config=ctx.obj,
-    )
-    if code := best.run(asked):
-        raise typer.Exit(code)
 
 
 @app.command()

@@ -16,7 +16,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Race": ("race", "races"),
     "Decide": ("gate",),
     "Incidents": ("alerts", "incident"),
-    "Ask": ("best",),
+    "Ask": ("best", "status", "mcp"),
     "Look back": ("history", "export"),
     "Share": ("report",),
     "Set up": ("init", "add", "edit", "remove", "keys", "discover", "providers", "models"),
@@ -36,6 +36,16 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     "best": (
         Example("inftop best gpt-oss-120b", "who is fastest to the first token now"),
         Example("inftop best gpt-oss-120b --by tokens_per_s --json", "to decode, for a program"),
+    ),
+    "status": (
+        Example("inftop status", "how everything is, in one line"),
+        Example(
+            "inftop status --group gpt-oss-120b --format '{name} {ttft_p50} {state}'", "a line for each of a group"
+        ),
+    ),
+    "mcp": (
+        Example("inftop mcp", "as an agent's configuration names it"),
+        Example("inftop mcp --store /srv/inftop/history.db", "about another store"),
     ),
     "record": (
         Example("inftop record --for 8h", "over night, without a screen"),

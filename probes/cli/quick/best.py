@@ -14,6 +14,7 @@ from probes.answers.read import read_now
 from probes.cli.exit_codes import ExitCode
 from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.quick.words import parsed
+from probes.durations import seconds
 from probes.text import line
 
 Format = Literal["text", "json", "name", "env", "openrouter"]
@@ -76,7 +77,7 @@ def question(
         if value not in allowed:
             raise WrongAnswerAsked(f"{name} {line(value, 40)!r} is none of {', '.join(allowed)}")
     try:
-        window_s = _seconds(window)
+        window_s = seconds(window)
     except ValueError as error:
         raise WrongAnswerAsked(f"--window: {error}") from None
     if not 1 <= window_s <= LONGEST_S:
@@ -92,14 +93,6 @@ def question(
         store,
         None if config is None else Path(config),
     )
-
-
-def _seconds(window: str) -> float:
-    if window == "1h":
-        return 3_600.0
-    from probes.durations import seconds  # here: its time zones take as long to import as it takes to read the store
-
-    return seconds(window)
 
 
 def answer(words: Sequence[str]) -> int | None:

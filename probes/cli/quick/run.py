@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from probes.cli.exit_codes import exit_code_of, message_of
 
-COMMANDS = ("best",)
+COMMANDS = ("best", "status")
 """The first words of the lines that are answered here."""
 
 
@@ -15,10 +15,13 @@ def answered(words: Sequence[str]) -> bool:
     if not words or words[0] not in COMMANDS:
         return False
     gc.disable()  # a process of a twentieth of a second makes no garbage worth a look
-    from probes.cli.quick import best
-
     try:
-        code = best.answer(words[1:])
+        if words[0] == "best":
+            from probes.cli.quick.best import answer
+        else:
+            from probes.cli.quick.status import answer
+
+        code = answer(words[1:])
     except Exception as error:
         found = exit_code_of(error)
         if found is None:

@@ -1,0 +1,186 @@
+"""A status as text: the line for people, the presets of programs that show one, and a person's own template; pure.
+
+Every name in a text is made harmless (`probes.answers.words.harmless`): bars, prompts and tmux read what they get.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from probes.answers.answer_json import status_object
+from probes.answers.status import CONDITIONS, Condition, EndpointStatus, Status
+from probes.answers.words import NAME, SAID, harmless
+from probes.format import number, span
+from probes.text import line
+
+if TYPE_CHECKING:
+    from probes.answers.template import Template
+
+PRESETS: Final = ("tmux", "waybar", "starship", "prompt", "json", "badge")
+"""What `rendered` makes besides a template's lines and the line for people."""
+
+HIDES_FAILURES: Final = frozenset({"waybar", "starship"})
+"""Presets of programs that show nothing of a command that ends with another exit code than 0."""
+
+SHORT_NAME: Final = 24
+"""Characters of a name where room is scarce: tmux gives the right end of its status line 40."""
+
+_NAMED: Final = 3
+"""Endpoints of one state that the line for people names at most."""
+
+_TMUX_COLORS: Final[Mapping[Condition, str]] = {"failing": "red", "stale": "yellow", "degraded": "yellow"}
+
+_BADGE_COLORS: Final[Mapping[Condition, str]] = {
+    "failing": "red",
+    "stale": "lightgrey",
+    "degraded": "yellow",
+    "ok": "brightgreen",
+}
+
+
+def rendered(wanted: str | None, status: Status, label: str | None = None) -> str:
+    """The text of a status: a preset, a template's line for each endpoint, or the line for people where None is wanted.
+
+    ``label`` names what was asked for, where it was not everything. Raises ValueError saying what is allowed.
+    """
+    match wanted:
+        case None:
+            return sentence(status)
+        case "tmux":
+            return _tmux(status)
+        case "waybar":
+            return _waybar(status)
+        case "starship":
+            return " · ".join(_short(status))
+        case "prompt":
+            return " · ".join(_short(status, well=False))
+        case "json":
+            return json.dumps(status_object(status))
+        case "badge":
+            return json.dumps(badge(status, label))
+    template = _template(wanted)
+    return "\n".join(map(template.filled, status.endpoints))
+
+
+def check(wanted: str | None) -> None:
+    """Raises ValueError for what is neither a preset nor a template, saying what is allowed."""
+    if wanted is not None and wanted not in PRESETS:
+        _template(wanted)
+
+
+def _template(text: str) -> "Template":
+    from probes.answers.template import Template  # no preset needs it, and a prompt is in a hurry
+
+    return Template(text)
+
+
+def sentence(status: Status) -> str:
+    """How everything is, in one line: the worst first, by name, and how fast the others are."""
+    if not status.endpoints:
+        return "no data: nothing is recorded there yet"
+    if len(status.endpoints) == 1:
+        return _sentence_of_one(status.endpoints[0], status.window_s)
+    parts = [_count_and_names(state, status) for state in status.states if CONDITIONS.get(state, "ok") != "ok"]
+    parts.append(_well(status))
+    parts += [f"{count} {state}" for state, count in status.states.items() if state not in CONDITIONS]
+    medians = sorted(one.ttft_ms.p50 for one in status.endpoints if one.ttft_ms is not None)
+    if medians:
+        ends = dict.fromkeys((number(medians[0]), number(medians[-1])))
+        parts.append(f"TTFT p50 {' to '.join(ends)} ms")
+    return "; ".join(one for one in parts if one)
+
+
+def _sentence_of_one(one: EndpointStatus, window_s: float) -> str:
+    why = harmless(one.now.why or "", SAID)
+    parts = [f"{_name(one)}: {one.now.state}{f' ({why})' if why else ''}"]
+    if one.ttft_ms is not None:
+        ends = one.ttft_ms.low, one.ttft_ms.high
+        between = "" if None in ends else f" ({number(ends[0])} to {number(ends[1])})"
+        parts.append(f"TTFT p50 {number(one.ttft_ms.p50)} ms{between}")
+    if one.tokens_per_s is not None:
+        parts.append(f"{number(one.tokens_per_s.p50)} tokens/s")
+    parts.append(f"{one.now.failures} of {one.now.probes} probes failed in {span(1000 * window_s)}")
+    if one.age_s is not None:
+        parts.append(f"last {span(1000 * one.age_s)} ago")
+    return ", ".join(parts)
+
+
+def _count_and_names(state: str, status: Status) -> str:
+    """How many are in a state, and which: "2 down (a, b)"."""
+    names = [_name(one) for one in status.endpoints if one.now.state == state]
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return f"{len(names)} {state} ({', '.join([*names[:_NAMED], *more])})"
+
+
+def _well(status: Status) -> str:
+    count = sum(one.condition == "ok" for one in status.endpoints)
+    return f"{count} ok" if count else ""
+
+
+def _name(one: EndpointStatus, limit: int = NAME) -> str:
+    return harmless(one.now.name, limit)
+
+
+def _short(status: Status, *, well: bool = True) -> list[str]:
+    """The same for where room is scarce: "1 down groq/gpt-oss-120b", "8 ok"; what is well only where wanted."""
+    if not status.endpoints:
+        return ["no data"]
+    if len(status.endpoints) == 1:
+        one = status.endpoints[0]
+        speed = (
+            f" {number(one.ttft_ms.p50)} ms" if one.ttft_ms is not None and one.condition in ("ok", "degraded") else ""
+        )
+        return [f"{one.now.state} {_name(one, SHORT_NAME)}{speed}"] if well or one.condition != "ok" else []
+    parts = []
+    for state, count in status.states.items():
+        if CONDITIONS.get(state, "ok") != "ok":
+            names = [_name(one, SHORT_NAME) for one in status.endpoints if one.now.state == state]
+            parts.append(f"{count} {state}{f' {names[0]}' if count == 1 else ''}")
+    return [*parts, *([_well(status)] if well and _well(status) else [])]
+
+
+def _tmux(status: Status) -> str:
+    parts = _short(status)
+    color = _TMUX_COLORS.get(status.condition)
+    if color is not None:
+        parts[0] = f"#[fg={color}]{parts[0]}#[default]"
+    return " · ".join(parts)
+
+
+def _waybar(status: Status) -> str:
+    """One line of JSON, whose text and tooltip are read as Pango markup.
+
+    The format: https://man.archlinux.org/man/waybar-custom.5.en
+    """
+    rows = [sentence(status), *(_row(one) for one in status.endpoints)]
+    well = sum(one.condition == "ok" for one in status.endpoints)
+    return json.dumps(
+        {
+            "text": " · ".join(_short(status)),
+            "alt": status.condition,
+            "tooltip": "\n".join(rows),
+            "class": status.condition,
+            "percentage": round(100 * well / len(status.endpoints)) if status.endpoints else 0,
+        }
+    )
+
+
+def _row(one: EndpointStatus) -> str:
+    speed = f" {number(one.ttft_ms.p50)} ms" if one.ttft_ms is not None else ""
+    return f"{one.now.state}  {_name(one)}{speed}"
+
+
+def badge(status: Status, label: str | None = None) -> dict[str, Any]:
+    """The object that shields.io makes a badge of: https://shields.io/badges/endpoint-badge."""
+    counts = [f"{count} {state}" for state, count in status.states.items() if CONDITIONS.get(state, "ok") != "ok"]
+    message = ", ".join([*counts, *([_well(status)] if _well(status) else [])])
+    if len(status.endpoints) == 1:
+        one = status.endpoints[0]
+        message = one.now.state if one.ttft_ms is None else f"{one.now.state}, {number(one.ttft_ms.p50)} ms"
+    return {
+        "schemaVersion": 1,
+        "label": line(label or "inference", NAME),
+        "message": message or "no data",  # it may not be empty
+        "color": _BADGE_COLORS[status.condition],
+        "isError": status.condition == "failing",
+    }

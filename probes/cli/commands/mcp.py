@@ -1,0 +1,26 @@
+"""``inftop mcp``: answers agents about a store over standard input and output."""
+
+import logging
+import sys
+from importlib.util import find_spec
+
+from probes.answers.place import Place
+
+
+class NoMcp(Exception):  # noqa: N818  # what is missing, not what went wrong
+    """The package of the Model Context Protocol is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__("inftop mcp needs one more package: pip install 'inftop[mcp]'")
+
+
+def serve_agents(place: Place) -> None:
+    """Answer a client until it closes its end. Raises NoMcp."""
+    if find_spec("mcp") is None:
+        raise NoMcp
+    import anyio
+
+    from probes.mcp_server.server import serve
+
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    anyio.run(serve, place)

@@ -1,0 +1,107 @@
+"""``inftop status``: how everything is, in one line or as a program wants it, and as an exit code."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from probes.answers.formats import HIDES_FAILURES, check, rendered
+from probes.answers.now import StoreNow
+from probes.answers.place import Place, find_place
+from probes.answers.read import read_now
+from probes.answers.status import Condition, status_of
+from probes.cli.exit_codes import ExitCode
+from probes.cli.quick.words import parsed
+from probes.durations import seconds
+from probes.store.location import shown
+from probes.store.problem import NoHistory
+from probes.text import line
+
+_OPTIONS: Final = {
+    "--format": "format",
+    "--endpoint": "endpoint",
+    "--group": "group",
+    "--store": "store",
+    "--config": "config",
+    "--window": "window",
+}
+_FLAGS: Final = {"--json": "json"}
+
+DEFAULT_WINDOW: Final = "1h"
+
+_CODES: Final[dict[Condition, ExitCode]] = {
+    "failing": ExitCode.NOT_OK,
+    "stale": ExitCode.NO_DATA,
+    "degraded": ExitCode.OK,
+    "ok": ExitCode.OK,
+}
+
+LONGEST_S: Final = 7 * 86_400.0
+"""The longest window: all samples of it are read."""
+
+_LISTED: Final = 20
+"""Names that an error about an unknown one lists at most."""
+
+
+class UnknownName(ValueError):  # noqa: N818  # reads as what it says
+    """An endpoint or a group that the store does not know; str says which it knows."""
+
+    def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
+        some = ", ".join([*(line(one, 60) for one in known[:_LISTED]), *(["…"] if len(known) > _LISTED else [])])
+        super().__init__(f"the store has no {what} {line(name, 60)!r}; it has {some or 'none'}")
+
+
+def answer(words: Sequence[str]) -> int | None:
+    """Answer a command line; its exit code, None where the parser is to read it.
+
+    Raises ConfigError, StoreProblem, UnknownName.
+    """
+    found = parsed(words, _OPTIONS, _FLAGS)
+    if found is None or found.arguments or sum(one.startswith("--endpoint") for one in words) > 1:
+        return None
+    values = found.values
+    wanted = values.get("format")
+    if "json" in found.flags:
+        wanted = "json" if wanted is None else ""
+    try:
+        window_s = window_of(values.get("window", DEFAULT_WINDOW))
+        check(wanted)
+        place = find_place(values.get("store"), Path(values["config"]) if "config" in values else None)
+    except ValueError:  # the parser says what is wrong
+        return None
+    endpoints = [values["endpoint"]] if "endpoint" in values else []
+    return status(place, endpoints, values.get("group"), window_s, wanted)
+
+
+def window_of(text: str) -> float:
+    """The seconds of --window. Raises ValueError saying what is allowed."""
+    found = seconds(text)
+    if not 0 < found <= LONGEST_S:
+        raise ValueError(f"{text!r} is no window: write a time of at most 7d, such as 15m or 1h")
+    return found
+
+
+def status(place: Place, endpoints: Sequence[str], group: str | None, window_s: float, wanted: str | None) -> int:
+    """Print how everything is at a place, or these endpoints and this group are, and return the exit code.
+
+    ``wanted`` is a preset, a template, or None for the line for people. Raises ValueError for what is none of them,
+    StoreProblem, and UnknownName.
+    """
+    try:
+        now = read_now(place.url, window_s, group=group, endpoints=endpoints)
+    except NoHistory:
+        now = StoreNow(0, window_s, "warm", shown(place.url), (), (), (), (), ())
+    else:
+        _check_names(now, endpoints, group)
+    found = status_of(now)
+    text = rendered(wanted, found, endpoints[0] if len(endpoints) == 1 else group)
+    if text:
+        print(text)  # noqa: T201
+    return ExitCode.OK if wanted in HIDES_FAILURES else _CODES[found.condition]
+
+
+def _check_names(now: StoreNow, endpoints: Sequence[str], group: str | None) -> None:
+    if group is not None and group not in now.groups:
+        raise UnknownName("group", group, now.groups)
+    for name in endpoints:
+        if name not in now.names:
+            raise UnknownName("endpoint", name, now.names)
