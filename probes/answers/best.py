@@ -31,20 +31,8 @@ MOST_PAIRS: Final = 60
 MAY_BE_BEST: Final = ("ok", "learning", "slow", "changed", "burning")
 """The states in which a member is ranked; one that is slow, or served by a changed model, may still be the best."""
 
-VETOES: Final = {
-    "paused": "is not probed",
-    "no key": "has no key",
-    "waiting": "was never probed",
-    "stale": "is stale",
-    "no data": "sends no samples",
-    "untrusted": "cannot be measured here",
-    "silent": "answers what is worth nothing",
-    "limited": "is rate limited",
-    "quota": "has no quota left",
-    "failing": "is failing",
-    "down": "is down",
-}
-"""What is said of a member in a state in which it is not ranked."""
+_SAID: Final = {"limited": "rate limited", "quota": "out of quota", "waiting": "never probed"}
+"""What is said of a member in a state in which it is not ranked, where that is not the state's own name."""
 
 
 class Comparison(NamedTuple):
@@ -196,14 +184,14 @@ def _member(endpoint: EndpointNow, by: By, lane: str) -> Member:
 def _veto(endpoint: EndpointNow, by: By, lane: str, n: int) -> str | None:
     """Why a member is not ranked; None where it is."""
     if endpoint.state not in MAY_BE_BEST:
-        what = VETOES.get(endpoint.state, f"is {endpoint.state}")
-        return f"{what}: {endpoint.why}" if endpoint.why else what
+        said = _SAID.get(endpoint.state, endpoint.state)
+        return f"{said}: {endpoint.why}" if endpoint.why and endpoint.state != "waiting" else said
     if endpoint.failures > 1 and endpoint.failures > FAILED_SHARE * endpoint.probes:
         return f"{endpoint.failures} of its {endpoint.probes} probes failed"
     if n >= FEWEST:
         return None
     if endpoint.connection is not None and endpoint.connection not in (lane, "both"):
-        return f"is probed on {endpoint.connection} connections only"
+        return f"probed on {endpoint.connection} connections only"
     if by == "cost" and any(one.outcome == Outcome.OK for one in endpoint.values) and not n:
         return "its price is not known"
     return f"{n or 'no'} measured sample{'' if n == 1 else 's'}, of at least {FEWEST}"

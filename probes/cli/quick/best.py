@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast, get_args
 
 from probes.answers import best_words
-from probes.answers.best import METRICS, Best, By, best
+from probes.answers.best import METRICS, Best, By, Member, best
 from probes.answers.now import Lane
 from probes.answers.place import find_place
 from probes.answers.read import read_now
@@ -134,7 +134,7 @@ def run(asked: Question) -> int:
             _say(found.first.endpoint.name)
     if found.first is None and asked.format != "text":
         for one in found.vetoed:
-            _note(f"{one.endpoint.name} {one.veto}")
+            _note(f"{one.endpoint.name}: {one.veto}")
     return code
 
 
@@ -159,7 +159,8 @@ def ask(asked: Question) -> Best:
 
 def _print(found: Best) -> None:
     said = best_words.headline(found)
-    rows = [_styled(row) for row in best_words.table(found)]
+    members = (None, *found.ranked, *found.vetoed)
+    rows = [_styled(one, row) for one, row in zip(members, best_words.table(found), strict=True)]
     lines = [
         styled(said, "good" if found.first else "bad"),
         "",
@@ -170,11 +171,14 @@ def _print(found: Best) -> None:
     print_lines(lines)
 
 
-def _styled(row: Sequence[str]) -> list[str]:
-    return [
-        styled(cell, "note") if cell == best_words.NOT_SHOWN else styled(cell, "warning") if cell and last else cell
-        for cell, last in zip(row, [*[False] * (len(row) - 1), True], strict=True)
-    ]
+def _styled(member: Member | None, row: Sequence[str]) -> list[str]:
+    """A row of the table: why somebody is not ranked, or not well, stands out; where nothing is shown does not."""
+    if member is None or not row[-1]:
+        return list(row)
+    is_well = member.veto is None and member.endpoint.state == "ok"
+    if is_well and not row[-1].endswith(best_words.NOT_SHOWN):
+        return list(row)
+    return [*row[:-1], styled(row[-1], "note" if is_well else "warning")]
 
 
 def _say(text: str) -> None:
