@@ -7,7 +7,6 @@ errors are shares of 1.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Final, Literal
 
 from probes.gate.autocorrelation import widening
@@ -27,6 +26,10 @@ ERRORS_EXCLUDED: Final = 0.05
 
 Nobody can do better with 100 pairs: if 2 of 100 fail, 13 of 100 such gates see no failure at all.
 """
+
+
+BY_ITSELF: Final = 2.5
+"""So many standard deviations of what a ratio does by itself do not fail: luck gets there in 6 of 1,000 stretches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def paired(
     """One endpoint against another, round by round: only what both have in the same round is compared.
 
     ``drift``: the standard deviation that the logarithm of their ratio has from one stretch to the next by itself,
-    where their past tells it. One gate sees one stretch, so its interval cannot be narrower than that.
+    where their past tells it. What is not worse than `BY_ITSELF` of these is no news, and does not fail.
     """
     both = [(one[endpoint], one[against]) for one in rounds if endpoint in one and against in one]
     if metric == "errors":
@@ -79,23 +82,20 @@ def paired(
     if metric in HIGHER_IS_BETTER:
         logs = [-one for one in logs]
     edge = math.log(1 + request.margin)
+    fails_above = max(edge, BY_ITSELF * (drift or 0.0))
     if not logs:
         without = [name for name, at in ((endpoint, 0), (against, 1)) if not any(pair[at] for pair in values)]
         missing = f"no value of {' and '.join(without)}" if without else "no round in which both have a value"
-        return Comparison(endpoint, metric, 0, "ratio", edge, edge, missing=missing)
-    return Comparison(endpoint, metric, len(logs), "ratio", edge, edge, median(logs), _paired_bounds(logs, drift))
+        return Comparison(endpoint, metric, 0, "ratio", fails_above, edge, missing=missing)
+    return Comparison(endpoint, metric, len(logs), "ratio", fails_above, edge, median(logs), _paired_bounds(logs))
 
 
-def _paired_bounds(logs: Sequence[float], drift: float | None) -> Bounds:
-    """The interval of the middle ratio; ``drift``: by how much it is known to differ from one stretch to the next."""
-    wider, middle = widening(logs), median(logs) or 0.0
+def _paired_bounds(logs: Sequence[float]) -> Bounds:
+    """The interval of the middle ratio."""
+    wider = widening(logs)
 
     def bounds(chance: float) -> tuple[float, float] | None:
-        if len(logs) < FEWEST:
-            return None
-        low, high = interval_with(logs, 2 * chance, wider)
-        reach = -NormalDist().inv_cdf(chance) * (drift or 0.0)
-        return middle - math.hypot(middle - low, reach), middle + math.hypot(high - middle, reach)
+        return None if len(logs) < FEWEST else interval_with(logs, 2 * chance, wider)
 
     return bounds
 

@@ -8,8 +8,14 @@ not changed is passed with fewer probes. Both were chosen by simulation.
 """
 
 import math
-from bisect import bisect_left
+from bisect import bisect_right
 from typing import Final
+
+ALPHA_FAIL: Final = 0.05
+"""How often a gate may fail what is exactly as bad as the margin, all looks, metrics and endpoints together."""
+
+ALPHA_PASS: Final = 0.05
+"""How often a gate may pass what is exactly as bad as the margin."""
 
 FIRST: Final = (10, 20, 40, 70, 100)
 FAIL_POWER: Final = 3.0
@@ -17,11 +23,14 @@ PASS_POWER: Final = 1.5
 
 
 def looks(most: int) -> tuple[int, ...]:
-    """After how many rounds to look, of at most ``most``, the last; beyond 100 each time at half as many more."""
+    """After how many rounds to look, of at most ``most``, the last; beyond 100 each time at half as many more.
+
+    None is between four fifths of ``most`` and ``most``: what it used up would be missing at the last.
+    """
     found = list(FIRST)
     while found[-1] < most:
         found.append(found[-1] * 3 // 2)
-    return (*found[: bisect_left(found, most)], most)
+    return (*found[: bisect_right(found, most * 4 // 5)], most)
 
 
 def spent(alpha: float, power: float, rounds: int, most: int) -> float:

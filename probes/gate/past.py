@@ -14,6 +14,7 @@ from probes.gate.autocorrelation import widening
 from probes.gate.comparison import ERRORS_EXCLUDED, Comparison
 from probes.gate.counted import COLUMNS, has_failed, has_finished, value
 from probes.gate.limit import HIGHER_IS_BETTER, Metric
+from probes.gate.looks import ALPHA_PASS
 from probes.gate.proportions import proportion_interval
 from probes.gate.quantile import quantile_interval
 from probes.gate.verdict import GateRequest, PastStretch, PastStretches, Round
@@ -92,7 +93,7 @@ def against_past(
 
     def bounds(chance: float) -> tuple[float, float]:
         low, high = quantile_interval(logs, 0.5, chance)
-        least, most = spread(usual, chance)
+        most, least = spread(usual, chance)[1], spread(usual, ALPHA_PASS)[0]
         estimate = middle - centre
         return estimate - math.hypot(middle - low, most - centre), estimate + math.hypot(high - middle, centre - least)
 

@@ -20,17 +20,11 @@ from typing import Final
 
 from probes.gate.comparison import Comparison, against_limit, paired
 from probes.gate.counted import has_failed, is_limited
-from probes.gate.looks import FAIL_POWER, PASS_POWER, looks, spent
+from probes.gate.looks import ALPHA_FAIL, ALPHA_PASS, FAIL_POWER, PASS_POWER, looks, spent
 from probes.gate.past import against_past, ratio_drift
 from probes.gate.verdict import FEWEST_ROUNDS, GateEvidence, GateRequest, GateVerdict, MetricFinding, Round, Verdict
 from probes.gate.words import finding_words, why_words
 from probes.outcome import Outcome
-
-ALPHA_FAIL: Final = 0.05
-"""How often a gate may fail what is exactly as bad as the margin, all looks, metrics and endpoints together."""
-
-ALPHA_PASS: Final = 0.05
-"""How often a gate may pass what is exactly as bad as the margin."""
 
 STORM_SHARE: Final = 0.2
 """An endpoint of whose probes, ten or more, such a share was limited ends the gate: nothing is decided in a storm."""

@@ -105,7 +105,7 @@ class GateEvidence:
     """All that is known so far.
 
     ``rounds`` in the order they were run. ``past``: of each endpoint to judge, where the request has a baseline;
-    where it has another endpoint, of both, as far as it is known: what their ratio does by itself widens the interval.
+    where it has another endpoint, of both, as far as it is known: what their ratio does by itself does not fail.
     ``ended``: why no round will follow ("the cap of $0.10 is reached"); None while another one may.
     """
 

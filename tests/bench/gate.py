@@ -21,13 +21,18 @@ from typing import Final
 
 import numpy as np
 
+from probes.gate.limit import parse_limit
 from probes.gate.looks import looks
+from probes.gate.past import cut
+from probes.gate.plan import plan
 from probes.gate.rule import decide
-from probes.gate.verdict import GateEvidence, GateRequest, GateVerdict, Round
+from probes.gate.verdict import GateEvidence, GateRequest, GateVerdict, PastStretch, Round
 from probes.outcome import Outcome
 from probes.sample import Sample
 
 PAIRS: Final = 100
+SLOW: Final = (400.0, 14_400.0)
+"""Half-lives of 40 min and of a day, as in the bench of alerts, where a pair takes 6 s."""
 WOBBLE: Final = 0.05
 
 
@@ -39,7 +44,7 @@ class World:
     noise: float = 0.30
     wobble: float = WOBBLE
     own: float = 0.0
-    own_half_life: float = 10
+    own_half_lives: tuple[float, ...] = (10,)
     shared: float = 0.0
     shared_half_life: float = 10
     daily: bool = False
@@ -58,12 +63,22 @@ def drift(dice, spread: float, half_life: float, steps: int) -> np.ndarray:
 
 def logs(dice, world: World, lanes: int, steps: int) -> np.ndarray:
     """The logarithms of the times of each lane, in ``steps`` rounds."""
+    return levels(dice, world, lanes, steps) + noise(dice, world, lanes, steps)
+
+
+def noise(dice, world: World, lanes: int, steps: int) -> np.ndarray:
+    """What differs from probe to probe."""
     found = world.noise * dice.standard_normal((lanes, steps))
     heavy = dice.random((lanes, steps)) < 0.03
-    found = np.where(heavy, found + np.log1p(dice.pareto(1.5, (lanes, steps))), found)
-    found += world.wobble * dice.standard_normal((lanes, 1))
+    return np.where(heavy, found + np.log1p(dice.pareto(1.5, (lanes, steps))), found)
+
+
+def levels(dice, world: World, lanes: int, steps: int) -> np.ndarray:
+    """What an endpoint's probes have in common: its level in this run, and its drift."""
+    found = np.zeros((lanes, steps)) + world.wobble * dice.standard_normal((lanes, 1))
     if world.own:
-        found += np.array([drift(dice, world.own, world.own_half_life, steps) for _ in range(lanes)])
+        for half_life in world.own_half_lives:
+            found += np.array([drift(dice, world.own, half_life, steps) for _ in range(lanes)])
     if world.shared:
         found += drift(dice, world.shared, world.shared_half_life, steps)
     if world.daily:
@@ -80,7 +95,7 @@ def rounds(dice, times: np.ndarray, speeds: np.ndarray | None, failures: Sequenc
     return [
         {
             name: probe(failed[lane, at], 400 * values[0][lane][at], 80 / values[1][lane][at])
-            for lane, name in enumerate(names)
+            for lane, name in enumerate(names[: len(times)])
         }
         for at in range(times.shape[1])
     ]
@@ -95,9 +110,19 @@ def probe(failed: bool, ttft: float, speed: float) -> Sample:
     )
 
 
-def gate(request: GateRequest, every: Sequence[Round], **evidence) -> GateVerdict:
+def stretches(dice, world: World, failing: float) -> list[PastStretch]:
+    """Stretches of 15 min of an endpoint's past, each with as many samples, a week apart so that their drift is new."""
+    found = []
+    for week in range(STRETCHES):
+        times, speeds = logs(dice, replace(world, daily=False), 1, 15), logs(dice, replace(world, daily=False), 1, 15)
+        row = [one["new"] for one in rounds(dice, times, speeds, [failing])]
+        found.extend(replace(one, at=week * 168 * 3_600_000) for one in cut(row, 900))
+    return found
+
+
+def gate(request: GateRequest, every: Sequence[Round], past=None) -> GateVerdict:
     """The verdict of a gate that is asked at each of its looks."""
-    asked = (decide(request, GateEvidence(every[:end], **evidence)) for end in looks(request.most_rounds))
+    asked = (decide(request, GateEvidence(every[:end], past)) for end in looks(request.most_rounds))
     return next(one for one in asked if one is not None)
 
 
@@ -110,17 +135,19 @@ WORLDS: Final = (
     World("more noise (σ 0.40)", noise=0.40),
     *(World(f"shared drift {spread:.0%}", shared=spread) for spread in (0.03, 0.10, 0.18)),
     *(
-        World(f"own drift {spread:.0%}, half-life 2 pairs", own=spread, own_half_life=2)
+        World(f"own drift {spread:.0%}, half-life 2 pairs", own=spread, own_half_lives=(2,))
         for spread in (0.03, 0.10, 0.18)
     ),
     *(World(f"own drift {spread:.0%}, half-life 10 pairs", own=spread) for spread in (0.03, 0.10, 0.18)),
     *(
-        World(f"own drift {spread:.0%}, half-life 400 pairs", own=spread, own_half_life=400)
+        World(f"own drift {spread:.0%}, half-lives 40 min and a day", own=spread, own_half_lives=SLOW)
         for spread in (0.03, 0.10, 0.18)
     ),
     World("in the morning, 35 % slower within an hour", daily=True),
 )
 USUAL_WORLD: Final = WORLDS[1]
+STRETCHES: Final = 60
+"""Stretches of the same hours of the week that 28 days have, where one is a quarter of an hour."""
 
 
 @dataclass(frozen=True)
@@ -128,10 +155,17 @@ class Tally:
     """What became of a number of runs."""
 
     verdicts: Sequence[GateVerdict]
+    truths: Sequence[float]
+    """By how many times the new one's times were longer in fact, while the run lasted: drift and wobble included."""
 
     def share(self, verdict: str, most: int = 10**9) -> float:
         """How many of 100 ended so, after ``most`` rounds or fewer."""
         return 100 * fmean(one.verdict == verdict and one.rounds <= most for one in self.verdicts)
+
+    def wrong_passes(self) -> tuple[int, int]:
+        """How many passed of those that were worse than the margin while they ran, and how many these are."""
+        worse = [one.verdict for one, truth in zip(self.verdicts, self.truths, strict=True) if truth > 1.2]
+        return worse.count("pass"), len(worse)
 
     def probes(self) -> float:
         return fmean(one.probes for one in self.verdicts)
@@ -145,32 +179,55 @@ def tally(
     speed: float = 1.0,
     failures: tuple[float, float] = (0.003, 0.003),
     request: GateRequest = USUAL,
-    **evidence,
+    known: bool = False,
 ) -> Tally:
     """Runs in which the times of the new endpoint are ``ratio`` times as long, and its speed ``speed`` times as low."""
     dice = np.random.default_rng([seed, round(1000 * ratio), round(1000 * speed), round(1000 * failures[0])])
-    found = []
-    for _ in range(runs):
-        times, speeds = (logs(dice, world, 2, request.most_rounds) for _ in range(2))
+    found, truths, past = [], [], None
+    for at in range(runs):
+        steps = request.most_rounds
+        level = levels(dice, world, 2, steps)
+        times, speeds = level + noise(dice, world, 2, steps), logs(dice, world, 2, steps)
+        times, speeds = times[: len(request.endpoints)], speeds[: len(request.endpoints)]
         times[0] += math.log(ratio)
         speeds[0] += math.log(speed)
-        found.append(gate(request, rounds(dice, times, speeds, failures), **evidence))
-    return Tally(found)
+        if known and at % 20 == 0:  # one past for 20 runs: making it takes longest
+            past = {name: stretches(dice, world, failures[1]) for name in request.endpoints}
+        found.append(gate(request, rounds(dice, times, speeds, failures[: len(times)]), past))
+        truths.append(ratio * math.exp(float((level[0] - level[1]).mean())))
+    return Tally(found, truths)
 
 
 def unchanged(runs: int, seed: int) -> Iterator[list[str]]:
     """What has not changed: how often it fails, in every world, and what is worse there."""
-    yield ["the world", "false fails", "passes", "probes", "1.5×: fails", "2×: fails", "1.3×: passes", "1.5×: passes"]
-    for world in WORLDS:
-        same, bit, half, twice = (tally(seed, runs, world, ratio) for ratio in (1.0, 1.3, 1.5, 2.0))
+    yield [
+        "the world",
+        "unchanged: fails",
+        "passes",
+        "probes",
+        "1.5×: fails",
+        "2×: fails",
+        "1.3×: passes",
+        "> 1.2× in fact: passes",
+    ]
+    known = [one for one in WORLDS if one is USUAL_WORLD or one.own_half_lives == SLOW]
+    for world, is_known in [*((one, False) for one in WORLDS), *((one, True) for one in known)]:
+        same, bit, half, twice = (tally(seed, runs, world, ratio, known=is_known) for ratio in (1.0, 1.3, 1.5, 2.0))
         yield [
-            world.name,
+            world.name + (", its past is known" if is_known else ""),
             f"{same.share('fail'):.1f}",
             f"{same.share('pass'):.1f}",
             f"{same.probes():.0f}",
             *(f"{one.share('fail'):.1f}" for one in (half, twice)),
-            *(f"{one.share('pass'):.1f}" for one in (bit, half)),
+            f"{bit.share('pass'):.1f}",
+            wrong(same, bit, half, twice),
         ]
+
+
+def wrong(*tallies: Tally) -> str:
+    """How many of 100 passed of all that were worse than the margin while they ran."""
+    passed, worse = (sum(counts) for counts in zip(*(one.wrong_passes() for one in tallies), strict=True))
+    return f"{100 * passed / max(worse, 1):.1f}"
 
 
 def by_look(runs: int, seed: int) -> Iterator[list[str]]:
@@ -184,8 +241,15 @@ def by_look(runs: int, seed: int) -> Iterator[list[str]]:
 
 def naive(runs: int, seed: int) -> Iterator[list[str]]:
     """The usual rules, on two batches of as many probes each, one after the other, beside ours."""
-    yield ["rule", "probes", "unchanged: fails", "10 % own drift", "1.5×: fails", "2×: fails"]
-    drifting = next(one for one in WORLDS if one.own == 0.10 and one.own_half_life == 400)
+    yield [
+        "rule",
+        "probes",
+        "unchanged: fails",
+        "so, with 10 % slow drift",
+        "1.5×: fails",
+        "2×: fails",
+    ]
+    drifting = next(one for one in WORLDS if one.own == 0.10 and one.own_half_lives == SLOW)
     columns = ((USUAL_WORLD, 1), (drifting, 1), (USUAL_WORLD, 1.5), (USUAL_WORLD, 2))
     rules: dict[str, Callable] = {
         "p95": lambda one: np.quantile(one, 0.95),
@@ -234,6 +298,65 @@ def metrics(runs: int, seed: int) -> Iterator[list[str]]:
         yield [name, words, f"{found.share('fail'):.1f}", f"{found.share('pass'):.1f}", f"{found.probes():.0f}"]
 
 
+def baseline(runs: int, seed: int) -> Iterator[list[str]]:
+    """Against 28 days of its own past: by drift and margin."""
+    yield [
+        "drift",
+        "margin",
+        "unchanged: fails",
+        "passes",
+        "1.5×: fails",
+        "2×: fails",
+        "3×: fails",
+        "1 + margin: passes",
+    ]
+    for spread in (0.0, 0.03, 0.10, 0.18):
+        world = World("", own=spread, own_half_lives=SLOW)
+        for margin in (0.2, 0.5):
+            request = replace(USUAL, against=None, baseline_s=28 * 86_400, margin=margin, max_probes=100)
+            ratios = (1.0, 1.5, 2.0, 3.0, 1 + margin)
+            found = [tally(seed, runs, world, one, request=request, known=True) for one in ratios]
+            fails = [f"{one.share('fail'):.1f}" for one in found]
+            passes = [f"{found[at].share('pass'):.1f}" for at in (0, -1)]
+            yield [f"{spread:.0%}", f"{margin:.0%}", fails[0], passes[0], *fails[1:4], passes[1]]
+
+
+def limits(runs: int, seed: int) -> Iterator[list[str]]:
+    """Against limits: by where the truth lies."""
+    yield ["limit", "the truth is", "fails", "passes", "probes"]
+    still = World("", wobble=0)
+    p95 = float(np.exp(np.quantile(logs(np.random.default_rng(1), still, 1, 1_000_000), 0.95)))
+    for name, truth in (("p50", 400.0), ("p95", 400 * p95)):
+        request = replace(USUAL, against=None, limits=(parse_limit(f"ttft {name} < {truth:.3f}ms"),))
+        for ratio in (0.7, 0.8, 1.0, 1.2, 1.5):
+            for world, words in ((still, ""), (World("", wobble=0, own=0.1), ", drift 10 %, half-life 10 probes")):
+                found = tally(seed, runs, world, ratio, request=request)
+                cells = [f"{found.share(one):.1f}" for one in ("fail", "pass")]
+                yield [f"TTFT {name}", f"{ratio:g}× the limit{words}", *cells, f"{found.probes():.0f}"]
+
+
+def plans(runs: int, seed: int) -> Iterator[list[str]]:
+    """What `--plan` says beside what happens: TTFT alone, without wobble, the cap as planned."""
+    yield ["σ of a time", "margin", "plan: pairs to pass", "unchanged passes", "plan: pairs to fail 1.5×", "1.5× fails"]
+    for noise in (0.15, 0.30, 0.45):
+        world = World("", noise=noise, wobble=0)
+        for margin in (0.1, 0.2, 0.3):
+            dice = np.random.default_rng([seed, int(100 * noise)])
+            stored = [
+                [one["new"] for one in rounds(dice, logs(dice, world, 1, 1000), None, [0.0])] for _ in ("new", "base")
+            ]
+            request = replace(ONE, margin=margin, max_probes=20)
+            line = plan(request, *stored, None).lines[0]
+            cells = []
+            for pairs, ratio, verdict in ((line.to_pass, 1.0, "pass"), (line.to_fail[0], 1.5, "fail")):
+                if pairs is None:
+                    cells += ["not reachable", ""]
+                    continue
+                found = tally(seed, runs, world, ratio, request=replace(request, max_probes=2 * pairs))
+                cells += [str(pairs), f"{found.share(verdict):.1f}"]
+            yield [f"{noise:g}", f"{margin:.0%}", *cells]
+
+
 def said(key: str, value) -> str:
     if key == "failures":
         return f"errors {100 * value[1]:g} → {100 * value[0]:g} %"
@@ -251,6 +374,9 @@ TABLES: Final[dict[str, Callable[[int, int], Iterator[list[str]]]]] = {
     "unchanged": unchanged,
     "by_look": by_look,
     "metrics": metrics,
+    "baseline": baseline,
+    "limits": limits,
+    "plans": plans,
 }
 
 

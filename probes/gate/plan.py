@@ -1,0 +1,174 @@
+"""How many rounds, probes and dollars a gate takes, from what is stored of its endpoints; pure.
+
+A gate is decided with 80 % power where the distance between the truth and the margin is ``z`` standard errors, ``z``
+being the quantile of the last look's chance of error and that of 0.8 together. The standard error of the middle of
+``n`` log ratios is ``σ / √n``; σ² is the sum of both endpoints' variances, each from the quartiles of what is stored,
+with an allowance for their tails. Checked against the rule itself by simulation (`tests/bench/gate.py`).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final
+
+from probes.gate.comparison import BY_ITSELF, ERRORS_EXCLUDED
+from probes.gate.counted import value
+from probes.gate.limit import HIGHER_IS_BETTER, Metric
+from probes.gate.looks import ALPHA_FAIL, ALPHA_PASS, FAIL_POWER, PASS_POWER, looks, spent
+from probes.gate.past import ratio_drift
+from probes.gate.verdict import MOST_PROBES, GateRequest, PastStretches
+from probes.sample import Sample
+from probes.stats.quantiles import quantile
+
+POWER: Final = 0.8
+FEWEST_SAMPLES: Final = 30
+"""Stored samples of an endpoint below which nothing is planned."""
+
+TAILS: Final = 1.1
+"""By how much the tails of times spread the middle of pairs more than their quartiles say; by simulation."""
+
+WORSE: Final = (1.5, 2.0)
+"""The changes for which the plan says how many rounds find them."""
+
+_QUARTILES: Final = 1.349
+_MOST: Final = MOST_PROBES // 2
+_Side = tuple[float, float]
+"""A chance of error in all, and the power of its spending: to fail, or to pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    """What one metric takes. Rounds are for 80 % power; None where even `MOST_PROBES` are too few.
+
+    ``spread``: the standard deviation of the logarithm of one pair's ratio; None where too little is stored, or for
+    errors. ``drift``: that of the ratio from stretch to stretch; None where it is not known. ``to_pass``: rounds until
+    what has not changed passes. ``to_fail``: until what is `WORSE` that many times fails. ``found``: the change that
+    fails within the cap (1.4: 1.4 times as long); None where none does.
+    """
+
+    metric: Metric
+    spread: float | None
+    drift: float | None
+    to_pass: int | None
+    to_fail: tuple[int | None, ...]
+    found: float | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class GatePlan:
+    """What a gate takes: its metrics, and ``rounds``, ``probes`` and ``usd`` until all pass that has not changed.
+
+    ``rounds`` and ``probes`` are None where that is not reached; ``usd`` also where no price is known. ``at_most_usd``
+    is what the cap of probes costs. ``reachable``: whether what has not changed passes within the request's cap.
+    """
+
+    lines: tuple[PlanLine, ...]
+    rounds: int | None
+    probes: int | None
+    usd: float | None
+    at_most_usd: float | None
+    reachable: bool
+
+
+def log_spread(samples: Iterable[Sample], metric: Metric) -> float | None:
+    """The standard deviation of the logarithms of the values that count, from their quartiles; None of too few."""
+    logs = sorted(math.log(found) for one in samples if (found := value(one, metric)))
+    low, high = quantile(logs, 0.25), quantile(logs, 0.75)
+    return None if low is None or high is None or len(logs) < FEWEST_SAMPLES else (high - low) / _QUARTILES
+
+
+def plan(
+    request: GateRequest,
+    new: Sequence[Sample],
+    base: Sequence[Sample],
+    usd_a_round: float | None,
+    past: tuple[PastStretches, PastStretches] = ((), ()),
+) -> GatePlan:
+    """What a gate of pairs takes, from stored samples of both; an endpoint without enough is taken to be as the other.
+
+    ``usd_a_round``: what one probe of each endpoint costs. ``past``: the stretches of both, new and base. The request
+    must compare with another endpoint.
+    """
+    lines = tuple(_line(request, metric, new, base, past) for metric in request.metrics)
+    needs = [one.to_pass for one in lines]
+    rounds = None if None in needs else max(one or 0 for one in needs)
+    usd = None if rounds is None or usd_a_round is None else rounds * usd_a_round
+    return GatePlan(
+        lines,
+        rounds,
+        None if rounds is None else rounds * request.probes_a_round,
+        usd,
+        None if usd_a_round is None else usd_a_round * request.most_rounds,
+        rounds is not None and rounds <= request.most_rounds and (usd or 0.0) <= (request.max_usd or math.inf),
+    )
+
+
+def _line(
+    request: GateRequest,
+    metric: Metric,
+    new: Sequence[Sample],
+    base: Sequence[Sample],
+    past: tuple[PastStretches, PastStretches],
+) -> PlanLine:
+    """What one metric takes."""
+    if metric == "errors":
+        rounds = _rounds_without_failures(request, max(request.margin_errors, ERRORS_EXCLUDED))
+        words = f"errors: {rounds} rounds without a failure pass{_beyond(request, rounds)}"
+        return PlanLine(metric, None, None, rounds, (None,) * len(WORSE), None, words)
+    spreads = [one for one in (log_spread(new, metric), log_spread(base, metric)) if one is not None]
+    if not spreads:
+        words = f"{metric}: fewer than {FEWEST_SAMPLES} samples are stored, so nothing is known of its spread"
+        return PlanLine(metric, None, None, None, (None,) * len(WORSE), None, words)
+    spread = math.hypot(spreads[0], spreads[-1])
+    drift = ratio_drift(*past, metric)
+    edge, judged = math.log(1 + request.margin), len(request.metrics) * len(request.new)
+    fails_above = max(edge, BY_ITSELF * (drift or 0.0))
+    fails: _Side = (ALPHA_FAIL / judged, FAIL_POWER)
+    to_pass = _rounds(request, edge, spread, (ALPHA_PASS, PASS_POWER))
+    to_fail = tuple(_rounds(request, math.log(one) - fails_above, spread, fails) for one in WORSE)
+    last = spent(*fails, request.most_rounds, request.most_rounds)
+    found = math.exp(fails_above + _reach(spread, request.most_rounds, last))
+    return PlanLine(metric, spread, drift, to_pass, to_fail, found, _words(request, metric, to_pass, found, drift))
+
+
+def _reach(spread: float, rounds: int, chance: float) -> float:
+    """How far from the margin the truth has to lie to be decided after so many rounds, with 80 % power."""
+    return (-NormalDist().inv_cdf(chance) + NormalDist().inv_cdf(POWER)) * TAILS * spread / math.sqrt(rounds)
+
+
+def _rounds(request: GateRequest, distance: float, spread: float, side: _Side) -> int | None:
+    """After how many rounds is decided what lies so far from the margin; None where no number of them does.
+
+    The first look that decides it or, where the cap comes before, the cap that would.
+    """
+    alpha, power = side
+    caps = [request.most_rounds] * len(looks(request.most_rounds)) + list(range(request.most_rounds + 1, _MOST + 1))
+    ends = [*looks(request.most_rounds), *range(request.most_rounds + 1, _MOST + 1)]
+    found = zip(ends, caps, strict=True)
+    return next((n for n, cap in found if _reach(spread, n, spent(alpha, power, n, cap)) <= distance), None)
+
+
+def _rounds_without_failures(request: GateRequest, points: float) -> int:
+    """Rounds, none of which fails, that exclude so many more ``points``: by the upper end of Wilson's interval."""
+    for n in looks(request.most_rounds):
+        z = -NormalDist().inv_cdf(ALPHA_PASS * math.pow(n / request.most_rounds, PASS_POWER))
+        if z * z / (n + z * z) < points:
+            return n
+    z = -NormalDist().inv_cdf(ALPHA_PASS)
+    return math.ceil(z * z * (1 - points) / points)
+
+
+def _words(request: GateRequest, metric: Metric, to_pass: int | None, found: float, drift: float | None) -> str:
+    """A line for a person."""
+    slower = "lower" if metric in HIGHER_IS_BETTER else "longer"
+    within = f"{found:.2f}× {slower} is found within {request.most_rounds} rounds"
+    if to_pass is not None:
+        return f"{metric}: unchanged passes after {to_pass} rounds{_beyond(request, to_pass)}; {within}"
+    own = f" the ratio by itself differs by {drift:.0%} from one stretch to the next;" if drift else ""
+    return f"{metric}: a margin of {request.margin:.0%} is too narrow to pass;{own} {within}"
+
+
+def _beyond(request: GateRequest, rounds: int) -> str:
+    return "" if rounds <= request.most_rounds else f", more than the cap of {request.most_rounds}"
