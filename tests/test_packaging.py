@@ -16,7 +16,13 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent
-DATA = {"probes/config.toml", "probes/config/presets.toml", "probes/definitions.toml", "tui/app.tcss"}
+DATA = {
+    "probes/config.toml",
+    "probes/config/presets.toml",
+    "probes/definitions.toml",
+    "tui/app.tcss",
+    "tui/browser/page.html",
+}
 TYPED = {"probes/py.typed", "tui/py.typed"}
 README = """# inftop
 

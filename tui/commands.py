@@ -69,17 +69,23 @@ def _given(theme: str | None, window: str | None, *, wall: bool) -> dict[Option,
 
 
 def _attach(ctx: typer.Context, store: str, given: Mapping[Option, str]) -> None:
-    from tui.launch import at_terminal, show_attached, url_of
+    from tui.launch import at_terminal, show_attached
 
     if ctx.invoked_subcommand is not None:
         raise typer.BadParameter(f"is for the dashboard, not for {ctx.invoked_subcommand}", param_hint="--attach")
     if not at_terminal():
         raise typer.BadParameter("needs a terminal; inftop export writes what a store holds", param_hint="--attach")
+    show_attached(_store_url(store), ctx.obj, given)
+
+
+def _store_url(store: str) -> str:
+    """The URL of the store that --attach names."""
+    from tui.launch import url_of
+
     try:
-        url = url_of(store)
+        return url_of(store)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--attach") from error
-    show_attached(url, ctx.obj, given)
 
 
 @app.command()
@@ -113,6 +119,34 @@ def selftest(
 
     if not selftest(ctx.obj, None if headless else measuring_screen, quick=quick, as_json=as_json):
         raise typer.Exit(ExitCode.NOT_OK)
+
+
+@app.command()
+def serve(
+    ctx: typer.Context,
+    attach: AttachOption = None,
+    host: Annotated[str, typer.Option(help="127.0.0.1, ::1 or localhost; no other address is served.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The TCP port; 0 is any that is free.")] = 8650,
+    allow_keys: Annotated[
+        bool, typer.Option("--allow-keys", help="Take keys, mouse and pasted text; else it is view only.")
+    ] = False,
+    sessions: Annotated[int, typer.Option(min=1, max=20, help="How many windows may look at once.")] = 3,
+) -> None:
+    """Show the dashboard in a browser of this machine, to whoever has the link; only to look.
+
+    Of the store of the configuration, or of the one given by --attach. Nothing is probed, and no key of the keyboard
+    that spends, sends or writes anything works there. The link is printed, and works once.
+    """
+    from tui.browser.serve import address_of, viewing_of
+    from tui.browser.serve import serve as serve_until_ended
+
+    try:
+        address = address_of(host)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--host") from error
+    url = None if attach is None else _store_url(attach)
+    viewing = viewing_of(url, ctx.obj, ctx.meta[GIVEN], allow_keys=allow_keys)
+    serve_until_ended(viewing, address, port, sessions, partial(typer.echo, err=True))
 
 
 @app.command(hidden=True)

@@ -112,11 +112,21 @@ def show_attached(url: str, config: Path | None, given: Given) -> None:
 
     Raises ConfigError, and StoreProblem where there is no such file.
     """
-    if not is_postgres(url) and not path_of(url).exists():
-        raise StoreProblem("failed", f"there is no store at {path_of(url)}")
-    configured = _configured(load(find_config(config)), given, config)
+    url, configured = attached(url, config, given)
     options = replace(configured, endpoints=(), store_url=url)  # the store says which endpoints there are
     _show(lambda: _read_only_source(url, configured.endpoints), options)
+
+
+def attached(url: str | None, config: Path | None, given: Given) -> tuple[str, ScreenOptions]:
+    """The URL of the store to look at, by default the configuration's, and what the configuration says of the screen.
+
+    Raises ConfigError, and StoreProblem where there is no such file.
+    """
+    configured = _configured(load(find_config(config)), given, config)
+    found = url or configured.store_url or default_url()
+    if not is_postgres(found) and not path_of(found).exists():
+        raise StoreProblem("failed", f"there is no store at {path_of(found)}")
+    return found, configured
 
 
 def url_of(store: str) -> str:

@@ -18,7 +18,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Incidents": ("alerts", "incident"),
     "Ask": ("best", "status", "mcp"),
     "Look back": ("history", "export"),
-    "Share": ("report",),
+    "Share": ("report", "serve"),
     "Set up": ("init", "add", "edit", "remove", "keys", "discover", "providers", "models"),
     "Check": ("check", "probe", "selftest"),
 }
@@ -74,6 +74,10 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     "races export": (
         Example("inftop races export 7 -o race.csv", "its samples"),
         Example("inftop races export 7 --format cast -o race.cast", "a recording to play with asciinema"),
+    ),
+    "serve": (
+        Example("inftop serve --attach /srv/inftop/history.db", "in a browser, only to look; the link is printed"),
+        Example("inftop --window 24h --wall serve", "the states of a day, for a screen on a wall"),
     ),
     "alerts": (
         Example("inftop alerts list --open", "what is wrong now"),

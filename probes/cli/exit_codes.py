@@ -44,6 +44,7 @@ CODES: Final[Mapping[str, ExitCode]] = {
     "probes.report.read.NothingRecorded": ExitCode.NO_DATA,
     "probes.store.holder.StoreHeld": ExitCode.STORE,
     "probes.store.problem.StoreProblem": ExitCode.STORE,
+    "tui.browser.page.NoTerminal": ExitCode.NOT_OK,
     "builtins.OSError": ExitCode.NOT_OK,  # a full disk, a file that may not be written: it names the file itself
 }
 """The exit code of each error that ends a command, by its class. Names, so that none of them is imported for this."""

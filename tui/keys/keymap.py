@@ -1,6 +1,6 @@
 """Key and KeyTable: the keys of a page, from which its bindings, footer, help and palette commands are made."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, get_args, runtime_checkable
 
@@ -72,3 +72,11 @@ class KeyTable:
             )
             for key in self.keys
         ]
+
+
+@runtime_checkable
+class WithholdsKeys(Protocol):
+    """A program in which some keys never do anything; it gives the ids of a page's, each with the reason."""
+
+    def withheld_keys(self, table: KeyTable) -> Mapping[str, str]:
+        """The ids of the keys of this page that it withholds, each with the reason shown when it is pressed."""

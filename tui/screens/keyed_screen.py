@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple, TypeVar
 from textual.screen import Screen
 
 from probes.sample import Sample
-from tui.keys.keymap import Key, KeyTable, TypedInto
+from tui.keys.keymap import Key, KeyTable, TypedInto, WithholdsKeys
 from tui.widgets.key_line import KeyLine
 
 T = TypeVar("T")
@@ -39,12 +39,19 @@ class KeyedScreen(Screen[T]):
         return {}
 
     @property
+    def idle_keys(self) -> Mapping[str, str]:
+        """The disabled keys, and those that the program withholds on all its pages."""
+        program = self.app
+        withheld = program.withheld_keys(self.KEYS) if isinstance(program, WithholdsKeys) else {}
+        return {**withheld, **self.disabled_keys()}
+
+    @property
     def working_keys(self) -> list[Key]:
         """The keys that do something now; of several on the same key the first."""
-        disabled = self.disabled_keys()
+        idle = self.idle_keys
         first: dict[str, Key] = {}
         for key in self.KEYS:
-            if key.id not in disabled:
+            if key.id not in idle:
                 first.setdefault(key.keys, key)
         return list(first.values())
 
@@ -72,11 +79,11 @@ class KeyedScreen(Screen[T]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """False for a disabled key without a reason, so that the next binding of the same key is tried."""
-        return action != "key" or self.disabled_keys().get(str(parameters[0])) != ""
+        return action != "key" or self.idle_keys.get(str(parameters[0])) != ""
 
     async def action_key(self, id: str) -> None:  # noqa: A002 - a key's id
         """Run the key's action; if it is disabled, show the reason instead."""
-        if reason := self.disabled_keys().get(id):
+        if reason := self.idle_keys.get(id):
             self.notify(reason, severity="warning", markup=False)
         else:
             await self.app.run_action(self.KEYS[id].action, default_namespace=self)

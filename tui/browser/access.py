@@ -1,0 +1,93 @@
+"""Access: who may look at the dashboard in a browser: a link that works once, then a cookie; one host, one origin.
+
+Any page of the web may send a browser to this server, any name of the DNS may lead to it, and any program of this
+machine may ask it. Only who has the link, which is printed for the person at the terminal, is let in.
+"""
+
+import hmac
+import secrets
+from collections.abc import Callable
+from http.cookies import CookieError, SimpleCookie
+from typing import Final, NamedTuple
+
+from tui.browser.request import Refused, Request
+
+LINK_S: Final = 300.0
+"""How long a link works, in seconds."""
+
+COOKIE: Final = "inftop"
+
+NEW_LINK: Final = "Press Enter where inftop serve runs for a new link, or start it again."
+
+
+class Visit(NamedTuple):
+    """What a link was exchanged for: the folder of its addresses, and the secret of its cookie.
+
+    A cookie is sent to all ports of a host. The folder, which no other server knows, is the cookie's path: so a
+    browser sends it to no other server of this machine.
+    """
+
+    folder: str
+    secret: str
+
+    @property
+    def cookie(self) -> str:
+        """The value of Set-Cookie."""
+        return f"{COOKIE}={self.secret}; Path=/{self.folder}/; HttpOnly; SameSite=Strict"
+
+
+class Access:
+    """The links and cookies of one server. ``now`` gives seconds that never go back.
+
+    ``hosts`` are the values of ``Host`` by which it may be asked, such as ``127.0.0.1:8650``.
+    """
+
+    def __init__(self, hosts: frozenset[str], now: Callable[[], float]) -> None:
+        self._hosts = hosts
+        self._now = now
+        self._links: dict[str, float] = {}
+        self._visits: dict[str, Visit] = {}
+
+    def new_token(self) -> str:
+        """The token of a new link."""
+        token = secrets.token_urlsafe(32)
+        self._links[token] = self._now() + LINK_S
+        return token
+
+    def check_address(self, request: Request) -> None:
+        """Raises Refused unless the browser means this server, and no foreign page has sent it here."""
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        if host.lower() not in self._hosts:
+            raise Refused(403, f"This server is asked by the name {' or '.join(sorted(self._hosts))} only.")
+        if origin is not None and origin.lower() != f"http://{host.lower()}":
+            raise Refused(403, "Pages of other origins are not answered here.")
+        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            raise Refused(403, "A link on another page does not lead here: paste the address into a new tab.")
+
+    def exchange(self, token: str) -> Visit:
+        """What a link is exchanged for; it works once. Raises Refused."""
+        now = self._now()
+        self._links = {one: end for one, end in self._links.items() if now < end}
+        found = next((one for one in self._links if hmac.compare_digest(one.encode(), token.encode())), None)
+        if found is None:
+            raise Refused(403, f"This link has been used, or is older than {LINK_S / 60:.0f} minutes. {NEW_LINK}")
+        del self._links[found]
+        visit = Visit(secrets.token_urlsafe(12), secrets.token_urlsafe(32))
+        self._visits[visit.folder] = visit
+        return visit
+
+    def check_cookie(self, request: Request, folder: str) -> None:
+        """Raises Refused unless the request has the cookie of this folder."""
+        visit = self._visits.get(folder)
+        try:
+            held = SimpleCookie(request.headers.get("cookie", "")).get(COOKIE)
+        except CookieError:
+            held = None
+        given = held.value.encode() if held is not None else b""
+        if visit is None or not hmac.compare_digest(given, visit.secret.encode()):
+            raise Refused(403, f"This browser has not been let in. {NEW_LINK}")
+
+    def check_socket(self, request: Request) -> None:
+        """Raises Refused where a WebSocket is asked for by who does not say of what page: no browser."""
+        if "origin" not in request.headers:
+            raise Refused(403, "A WebSocket needs an Origin.")

@@ -1,0 +1,64 @@
+"""The page in the browser: textual-serve's terminal in JavaScript, its style and font, and our words around them."""
+
+from collections.abc import Mapping
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Final, NamedTuple
+
+from tui.browser.response import HTML, Response
+
+FONT_SIZE: Final = 14
+"""CSS pixels."""
+
+
+class File(NamedTuple):
+    """A file of the page: its bytes and their media type."""
+
+    body: bytes
+    type: str
+
+
+class NoTerminal(Exception):  # noqa: N818 - what is missing, and the way to it
+    """The extra with the terminal in JavaScript is not installed."""
+
+
+def page_files() -> Mapping[str, File]:
+    """The files that the page is made of, by name. Raises NoTerminal."""
+    ours = files("tui.browser")
+    try:
+        theirs = files("textual_serve") / "static"
+        return {
+            "textual.js": File((theirs / "js" / "textual.js").read_bytes(), "text/javascript; charset=utf-8"),
+            "xterm.css": File((theirs / "css" / "xterm.css").read_bytes(), "text/css; charset=utf-8"),
+            "mono.ttf": File((theirs / "fonts" / "RobotoMono-VariableFont_wght.ttf").read_bytes(), "font/ttf"),
+            "page.css": File((ours / "page.css").read_bytes(), "text/css; charset=utf-8"),
+            "page.js": File((ours / "page.js").read_bytes(), "text/javascript; charset=utf-8"),
+        }
+    except (ModuleNotFoundError, FileNotFoundError):
+        raise NoTerminal("the browser's terminal is an extra: pip install 'inftop[serve]'") from None
+
+
+def page(host: str, folder: str, foot: str) -> Response:
+    """The page, at the address by which it was asked for; ``foot`` is what its last line says."""
+    socket = f"ws://{host}/{folder}/socket"
+    template = Template((files("tui.browser") / "page.html").read_text(encoding="utf-8"))
+    words = {"socket": socket, "font": str(FONT_SIZE), "foot": foot}
+    body = template.substitute({name: escape(value) for name, value in words.items()})
+    return Response(200, body.encode(), HTML, _policy(socket))
+
+
+def _policy(socket: str) -> str:
+    """What the page may do: run and draw what this server has, and open its one WebSocket."""
+    rules = {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "font-src": "'self'",
+        "img-src": "data:",
+        "connect-src": f"'self' {socket}",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
