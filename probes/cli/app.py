@@ -290,6 +290,9 @@ def gate(
         Literal["pass", "fail"] | None,
         typer.Option(help="What an inconclusive one counts as. Default: exit code 5."),
     ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say how many probes, minutes and dollars it takes, and send nothing.")
+    ] = False,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit report too.")] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Judge simulated models.")] = False,
     as_json: JsonOption = False,
@@ -316,6 +319,11 @@ def gate(
             inconclusive=inconclusive,
         )
     )
+    if plan:
+        from probes.cli.commands.gate_plan import gate_plan
+
+        gate_plan(ctx.obj, request, demo=demo, as_json=as_json)
+        return
     outputs = GateOutputs(as_json=as_json, junit=junit)
     if code := gate(ctx.obj, request, outputs, demo=demo):
         raise typer.Exit(code)

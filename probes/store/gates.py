@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from probes.endpoint import Endpoint
 from probes.gate.past import cut
@@ -17,7 +17,7 @@ from probes.store.read.reader import SCHEDULED, StoreReader
 from probes.store.row import outcome_of
 
 _HOUR_MS: Final = 3_600_000
-_COLUMNS: Final = ("started_at", "outcome", "connection", "ttft_ms", "ttfa_ms", "e2e_ms", "tokens_per_s")
+_COLUMNS: Final = ("started_at", "outcome", "connection", "ttft_ms", "ttfa_ms", "e2e_ms", "tokens_per_s", "cost_usd")
 _FLAGS: Final = ("trusted", "buffered")
 _PAST: Final = f"""
 SELECT {", ".join((*_COLUMNS, *_FLAGS))} FROM sample
@@ -44,27 +44,19 @@ SAMPLES_A_STRETCH: Final = 10
 """About how many samples a stretch of the past holds at least."""
 
 
-class PastQuestion(NamedTuple):
-    """Whose past is read, of which version of the prompt, and how many seconds a stretch of it lasts at least."""
+def read_usual(
+    url: str, vantage: str, versions: Iterable[tuple[Endpoint, str]], since: int, until: int
+) -> dict[str, list[Sample]]:
+    """The scheduled samples of endpoints between two instants (ms since the epoch), by name, oldest first.
 
-    endpoint: Endpoint
-    prompt_version: str
-    stretch_s: float
-
-
-def read_past(
-    url: str, vantage: str, questions: Iterable[PastQuestion], since: int, until: int
-) -> dict[str, tuple[PastStretch, ...]]:
-    """The past of endpoints between two instants (ms since the epoch), by name, cut into stretches of equal length.
-
-    Of the scheduled samples on a warm connection of one vantage, of the same model and prompt. Hours in which an
-    incident of the endpoint was open are left out. Stretches are longer than the question says where they would hold
-    fewer than `SAMPLES_A_STRETCH`, as often as it was probed. May wait: call it in a thread. Raises StoreProblem.
+    Each endpoint is given with its version of the prompt. Those on a warm connection from one vantage, of that version
+    and of the endpoint's model; hours in which an incident of it was open are left out. Only what a gate compares is in
+    them. May wait: call it in a thread. Raises StoreProblem.
     """
     with closing(StoreReader(url)) as reader:
         incidents = read_incidents(reader, since, until)
         found = {}
-        for endpoint, version, stretch_s in questions:
+        for endpoint, version in versions:
             bad = {
                 hour
                 for incident in incidents
@@ -72,11 +64,18 @@ def read_past(
                 if (one.vantage, one.endpoint) == (vantage, endpoint.name)
                 for hour in _hours(one.since, one.until or incident.resolved_at or until)
             }
-            samples = list(_samples(reader, vantage, endpoint, version, since, until))
-            gap_s = (median([(after.started_at - one.started_at) / 1000 for one, after in pairwise(samples)])) or 0.0
-            usual = (one for one in samples if one.started_at // _HOUR_MS not in bad)
-            found[endpoint.name] = cut(usual, max(stretch_s, SAMPLES_A_STRETCH * gap_s))
+            samples = _samples(reader, vantage, endpoint, version, since, until)
+            found[endpoint.name] = [one for one in samples if one.started_at // _HOUR_MS not in bad]
         return found
+
+
+def stretches(samples: Sequence[Sample], least_s: float) -> tuple[PastStretch, ...]:
+    """An endpoint's samples, oldest first, cut into stretches of equal length of at least so many seconds.
+
+    They are longer where they would hold fewer than `SAMPLES_A_STRETCH`, as often as it was probed.
+    """
+    gap_s = median([(after.started_at - one.started_at) / 1000 for one, after in pairwise(samples)]) or 0.0
+    return cut(samples, max(least_s, SAMPLES_A_STRETCH * gap_s))
 
 
 def _hours(since: int, until: int) -> range:
@@ -93,7 +92,7 @@ def _samples(
     if number is None:
         return
     for rows in reader.rows(_PAST, (number, since, until, version, version)):
-        for started_at, outcome, connection, ttft_ms, ttfa_ms, e2e_ms, tokens_per_s, *flags in rows:
+        for started_at, outcome, connection, ttft_ms, ttfa_ms, e2e_ms, tokens_per_s, cost_usd, *flags in rows:
             trusted, buffered = (None if one is None else bool(one) for one in flags)
             yield Sample(
                 started_at=started_at,
@@ -108,6 +107,7 @@ def _samples(
                 ttfa_ms=ttfa_ms,
                 e2e_ms=e2e_ms,
                 tokens_per_s=tokens_per_s,
+                cost_usd=cost_usd,
                 trusted=trusted,
                 buffered=buffered,
             )

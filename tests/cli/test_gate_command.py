@@ -8,16 +8,19 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from probes.cli.commands.gate import GateArguments, GateOutputs, gate, gate_request, share_of
+from probes.cli.commands.gate_plan import gate_plan
 from probes.cli.exit_codes import ExitCode
 from probes.cli.json_page import schemas
 from probes.config.load import load
 from probes.config.select import choose
 from probes.engine.gate import gate_task
+from probes.engine.gate.sides import most_usd
 from probes.engine.session import Plan, read_history
 from probes.gate.limit import InvalidGateRequest
 from probes.measure.prompt import prompt_version
@@ -201,6 +204,8 @@ def past_of(path: Path, name: str, ttft_ms: float) -> None:
             model=endpoint.model,
             connection="warm",
             ttft_ms=ttft_ms * (1 + number % 7 / 50),
+            e2e_ms=200.0,
+            cost_usd=0.0001,
             prompt_version=prompt_version(endpoint),
         )
         for number in range(480, 60, -1)
@@ -221,3 +226,45 @@ def test_without_a_past_nothing_is_sent(path: Path, simulator, capsys):
     assert ran(path, GateArguments(("same",), baseline="28d")) is ExitCode.INCONCLUSIVE
     assert "only 0 stretches are known, 30 are needed" in capsys.readouterr().out
     assert len(simulator.records()) == before
+
+
+def planned(path: Path, arguments: GateArguments, capsys) -> dict[str, Any]:
+    gate_plan(path, gate_request(arguments), demo=False, as_json=True)
+    [record] = [json.loads(one) for one in capsys.readouterr().out.splitlines()]
+    Draft202012Validator(schemas()["gate"]).validate(record)
+    return record
+
+
+def test_a_plan_says_what_it_takes_from_what_is_stored_and_sends_nothing(path: Path, simulator, capsys):
+    past_of(path, "same", 8.0)
+    past_of(path, "base", 8.0)
+    before = len(simulator.records())
+    arguments = GateArguments(("same",), "base", metrics="ttft", max_usd=10.0)
+    record = planned(path, arguments, capsys)
+    assert (record["rounds"], record["probes"]) == (99, 200)
+    assert 0 < record["usd"] <= record["at_most_usd"]
+    [same] = record["endpoints"]
+    assert 10 <= same["rounds"] <= 99
+    assert record["samples"] == {"same": 420, "base": 420}
+    gate_plan(path, gate_request(arguments), demo=False, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("same against base: at most 99 rounds, 200 probes, about ")
+    assert lines[-1] == "Nothing was sent."
+    assert len(simulator.records()) == before
+
+
+def test_a_plan_says_which_cap_ends_it(path: Path, capsys):
+    most = 2 * most_usd(load(path).endpoints[0])
+    record = planned(path, GateArguments(("same",), "base", max_usd=12.5 * most), capsys)
+    assert record["rounds"] == 11, "one round warms up"
+    path.write_text(f"[budget]\nusd_per_day = {most:.7f}\n{path.read_text()}")
+    gate_plan(path, gate_request(GateArguments(("same",), "base", max_usd=12.5 * most)), demo=False, as_json=False)
+    text = capsys.readouterr().out
+    assert "ends it before 99 rounds: they take --max-usd" in text
+    assert "The day's budget has $" in text
+    assert "how many rounds it takes is not known" in text
+
+
+def test_a_plan_needs_no_second_endpoint(path: Path, capsys):
+    record = planned(path, GateArguments(("same",), limits=("ttft p50 < 1s",), max_probes=50), capsys)
+    assert (record["rounds"], record["probes"], record["seconds"], record["endpoints"]) == (49, 50, None, [])

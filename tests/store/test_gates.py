@@ -9,7 +9,7 @@ from probes.alerts.incident import Cause, Change, Incident, Member
 from probes.outcome import Outcome
 from probes.sample import new_sample_id
 from probes.store.alerts.incidents import AlertStore
-from probes.store.gates import PastQuestion, keep_samples, read_past
+from probes.store.gates import keep_samples, read_usual, stretches
 from probes.store.read.reader import StoreReader
 from tests.cli.test_alerts_command import SLOW
 from tests.samples import endpoint, sample
@@ -33,8 +33,8 @@ USUAL = [
 
 
 def past(url: str, stretch_s: float = 600.0):
-    asked = [PastQuestion(endpoint(), VERSION, stretch_s)]
-    return read_past(url, "local", asked, BEGIN, BEGIN + 4 * HOUR)[endpoint().name]
+    found = read_usual(url, "local", [(endpoint(), VERSION)], BEGIN, BEGIN + 4 * HOUR)[endpoint().name]
+    return stretches(found, stretch_s)
 
 
 def changed(**fields):

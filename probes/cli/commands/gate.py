@@ -29,9 +29,10 @@ from probes.gate.limit import METRICS, InvalidGateRequest, Metric, parse_limit
 from probes.gate.past import FEWEST_STRETCHES
 from probes.gate.verdict import DEFAULT_METRICS, GateRequest, PastStretches, Verdict
 from probes.measure.prompt import prompt_version
+from probes.sample import Sample
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop
-from probes.store.gates import PastQuestion, keep_samples, read_past
+from probes.store.gates import keep_samples, read_usual, stretches
 from probes.store.problem import StoreProblem
 from probes.text import line
 
@@ -170,16 +171,21 @@ def _past(plan: Plan, request: GateRequest, sides: Sequence[Endpoint]) -> Mappin
     """The past that the request wants to be held against; None where it wants none. Raises StoreProblem."""
     if request.baseline_s is None:
         return None
+    usual = usual_samples(plan, sides, request.baseline_s)
+    return {name: stretches(samples, request.most_rounds * PROBE_S) for name, samples in usual.items()}
+
+
+def usual_samples(plan: Plan, endpoints: Sequence[Endpoint], last_s: float) -> dict[str, list[Sample]]:
+    """What the plan's store has of the last so many seconds of endpoints, by name. Raises StoreProblem."""
     until = time.time_ns() // 1_000_000
-    since = until - round(request.baseline_s * 1000)
-    questions = [PastQuestion(one, prompt_version(one), request.most_rounds * PROBE_S) for one in sides]
-    return read_past(plan.store_url, plan.vantage, questions, since, until)
+    versions = [(one, prompt_version(one)) for one in endpoints]
+    return read_usual(plan.store_url, plan.vantage, versions, until - round(last_s * 1000), until)
 
 
 def _too_little_past(past: Mapping[str, PastStretches] | None) -> str | None:
     """Why nothing could come of a gate that is held against this past; None where something could."""
-    for name, stretches in (past or {}).items():
-        if (count := sum(bool(one.finished) for one in stretches)) < FEWEST_STRETCHES:
+    for name, known in (past or {}).items():
+        if (count := sum(bool(one.finished) for one in known)) < FEWEST_STRETCHES:
             return (
                 f"of the past of {line(name)} only {count} stretches are known, {FEWEST_STRETCHES} are needed: "
                 "scheduled samples of the same model and prompt on a warm connection, outside incidents"

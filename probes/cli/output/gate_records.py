@@ -17,14 +17,14 @@ def round_record(one: GateRound) -> dict[str, Any]:
         "round": one.number,
         "lost": one.lost,
         "probes": one.probes,
-        "usd": _exact(one.usd),
+        "usd": exact(one.usd),
         "samples": [_sample(sample) for sample in one.samples.values()],
     }
 
 
 def wait_record(wait: GateWait) -> dict[str, Any]:
     """A pause that an endpoint asked for: ``type`` is "wait"."""
-    return {"type": "wait", "endpoint": wait.endpoint, "seconds": _exact(wait.seconds), "why": wait.why}
+    return {"type": "wait", "endpoint": wait.endpoint, "seconds": exact(wait.seconds), "why": wait.why}
 
 
 def result_record(run: GateRun, exit_code: int) -> dict[str, Any]:
@@ -41,9 +41,9 @@ def result_record(run: GateRun, exit_code: int) -> dict[str, Any]:
         "rounds": verdict.rounds,
         "rounds_lost": run.lost,
         "probes": run.probes,
-        "usd": _exact(run.usd),
+        "usd": exact(run.usd),
         "started_at": iso(run.started_at),
-        "seconds": _exact(run.seconds),
+        "seconds": exact(run.seconds),
         "stopped": run.stopped,
         "notes": list(run.notes),
     }
@@ -87,13 +87,14 @@ def _finding(one: MetricFinding) -> dict[str, Any]:
         "decision": one.decision,
         "n": one.n,
         "unit": one.unit,
-        "estimate": _exact(one.estimate),
-        "low": _exact(one.low),
-        "high": _exact(one.high),
-        "edge": _exact(one.edge),
+        "estimate": exact(one.estimate),
+        "low": exact(one.low),
+        "high": exact(one.high),
+        "edge": exact(one.edge),
         "words": one.words,
     }
 
 
-def _exact(value: float | None) -> float | None:
+def exact(value: float | None) -> float | None:
+    """A number as records have it, to six places; None where it is not known or not finite."""
     return None if value is None or not math.isfinite(value) else round(value, _DIGITS)

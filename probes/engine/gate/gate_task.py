@@ -107,7 +107,7 @@ class GateTask:
     def stop(self) -> None:
         """End the gate: a probe that runs is cancelled and does not count; what is known so far is judged."""
         self._ended = self._ended or STOPPED
-        if self._task is not None:
+        if self._task is not None and self._ended == STOPPED:
             self._task.cancel()
 
     @property
@@ -186,10 +186,10 @@ class GateTask:
             except KeyMissing as missing:
                 self._ended = str(missing)
             else:
-                await side.prober.prepare(credentials)
-                probing = asyncio.ensure_future(side.prober.probe(credentials))
-                self._probes += 1
-                result = await self._until_stopped(probing)
+                await self._until_stopped(asyncio.ensure_future(side.prober.prepare(credentials)))
+                if self._ended is None:
+                    self._probes += 1
+                    result = await self._until_stopped(asyncio.ensure_future(side.prober.probe(credentials)))
         if result is None:
             outcome = Outcome.SKIPPED if self._ended == STOPPED else Outcome.NO_KEY
             return unmeasured_sample(endpoint, outcome, self._ended or "", vantage=self._vantage)

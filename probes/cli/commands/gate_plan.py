@@ -1,0 +1,94 @@
+"""``gate --plan``: what a gate takes and costs, from what is stored of its endpoints; nothing is sent."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+
+from probes.cli.commands.gate import PROBE_S, usual_samples
+from probes.cli.output.gate_forecast import GateForecast, forecast_lines, forecast_record
+from probes.cli.output.table import print_lines
+from probes.endpoint import Endpoint
+from probes.engine.gate.gate_task import SETTLE_S
+from probes.engine.gate.sides import WARM_UPS, gate_endpoints, most_usd, notes
+from probes.engine.session import Plan, open_plan, read_history
+from probes.gate.plan import GatePlan, plan
+from probes.gate.verdict import GateRequest
+from probes.sample import Sample
+from probes.stats.quantiles import median
+from probes.store.gates import stretches
+
+PLANNED_FROM_S: Final = 28 * 86_400.0
+"""How much of the past a plan is made of."""
+
+
+def gate_plan(config: Path | None, request: GateRequest, *, demo: bool, as_json: bool) -> None:
+    """Print what a gate takes. Raises ConfigError, UnknownEndpoint and StoreProblem."""
+    forecast = asyncio.run(_forecast(config, request, demo=demo))
+    if as_json:
+        print(json.dumps(forecast_record(forecast)), flush=True)  # noqa: T201
+    else:
+        print_lines(forecast_lines(forecast))
+
+
+async def _forecast(config: Path | None, request: GateRequest, *, demo: bool) -> GateForecast:
+    async with open_plan(config, demo=demo) as settings:
+        return await asyncio.to_thread(forecast_of, settings, request)
+
+
+def forecast_of(settings: Plan, request: GateRequest) -> GateForecast:
+    """What a gate takes, by a plan's store. Raises UnknownEndpoint and StoreProblem."""
+    sides = gate_endpoints(request, settings.endpoints)
+    configured = {one.name: one for one in settings.endpoints}
+    usual = usual_samples(settings, [configured[one.name] for one in sides], request.baseline_s or PLANNED_FROM_S)
+    priced = any(one.price is not None for one in sides)
+    most = sum(map(most_usd, sides)) if priced else None
+    usd = sum(_usual_usd(one, usual[one.name]) for one in sides) if priced else None
+    times = [_usual_s(usual[one.name]) for one in sides]
+    ledger, _ = read_history(settings)
+    budget = ledger.budget.usd_per_day
+    return GateForecast(
+        request,
+        samples={name: len(some) for name, some in usual.items()},
+        plans=_plans(request, usual, usd),
+        rounds=_rounds(request, usd, most),
+        seconds_a_round=None if None in times else sum(one or 0.0 for one in times),
+        usd_a_round=usd,
+        most_usd_a_round=most,
+        usd_left_today=None if budget is None else max(0.0, budget - ledger.usd),
+        notes=notes(request, sides, settings.endpoints),
+    )
+
+
+def _plans(request: GateRequest, usual: Mapping[str, Sequence[Sample]], usd: float | None) -> dict[str, GatePlan]:
+    """What it takes until each endpoint passes that is compared with another; none without another one."""
+    if request.against is None:
+        return {}
+    least_s = request.most_rounds * PROBE_S
+    base = usual[request.against]
+    past = stretches(base, least_s)
+    return {
+        name: plan(request, usual[name], base, usd, (stretches(usual[name], least_s), past)) for name in request.new
+    }
+
+
+def _rounds(request: GateRequest, usd: float | None, most: float | None) -> int:
+    """How many rounds both caps allow beside those that warm up, each at its usual cost and the last at its highest."""
+    rounds = request.max_probes // request.probes_a_round - WARM_UPS
+    if request.max_usd is None or not usd or most is None:
+        return rounds
+    return max(0, min(rounds, int((request.max_usd - most) / usd) + 1 - WARM_UPS))
+
+
+def _usual_usd(endpoint: Endpoint, samples: Sequence[Sample]) -> float:
+    """What a probe of an endpoint costs on average, in USD; where that is not stored, the most that it can cost."""
+    known = [one.cost_usd for one in samples if one.cost_usd is not None]
+    return fmean(known) if known else most_usd(endpoint)
+
+
+def _usual_s(samples: Sequence[Sample]) -> float | None:
+    """How long a probe of an endpoint takes with the pause before it, in seconds; None where none is stored."""
+    middle = median([one.e2e_ms for one in samples if one.e2e_ms is not None])
+    return None if middle is None else middle / 1000 + SETTLE_S
