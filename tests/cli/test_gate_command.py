@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from probes.gate.limit import InvalidGateRequest
 from probes.measure.prompt import prompt_version
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
+from probes.simulator.faults import fault
 from probes.store.location import path_of
 from probes.store.read.reader import StoreReader
 from tests.samples import sample
@@ -44,12 +46,15 @@ model = "{name}"
 max_output_tokens = 8
 price = {{ input = 1, output = 10 }}
 """
+KEY = "sk-planted-3f9a77c1e0b54d2e8f6a1b2c3d4e5f60"
 USUALLY = GateArguments(("same",), "base", metrics="ttft", margin="100%", max_probes=60)
 
 
 @pytest.fixture(scope="module")
 def simulator():
-    with simulating_apart({"same": USUAL, "slow": SLOW, "base": USUAL}) as simulator:
+    echo = fault.ReplacedResponse(500, {"error": {"message": f"no such key: {KEY}, {KEY[:20]} or {KEY[-20:]}"}})
+    models = {"same": USUAL, "slow": SLOW, "base": USUAL, "echo": replace(USUAL, fault=echo)}
+    with simulating_apart(models) as simulator:
         yield simulator
 
 
@@ -98,7 +103,7 @@ def test_what_passes_leaves_with_0_and_its_samples_cost_and_are_in_no_figure(pat
     assert ran(path, USUALLY) is ExitCode.OK
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("PASS  same against base: TTFT: ")
-    assert lines[2].split() == ["endpoint", "metric", "shown", "interval", "margin", "n", "decision"]
+    assert lines[2].split() == ["metric", "shown", "interval", "margin", "n", "decision"]
     assert lines[3].split()[-1] == "pass"
     plan = Plan.of(load(path))
     with closing(StoreReader(plan.store_url)) as reader:
@@ -106,7 +111,7 @@ def test_what_passes_leaves_with_0_and_its_samples_cost_and_are_in_no_figure(pat
         assert {one.kind for one in samples} == {"gate"}
         assert reader.last(5) == []
         assert reader.recorded() == 0
-    assert f"{len(samples)} probes" in lines[-1]
+    assert f", {len(samples)} probes, $" in "\n".join(lines)
     assert ask(plan.store_url, "SELECT count(*) FROM rollup") == [(0,)]
     assert ask(plan.store_url, "SELECT count(*) FROM recorder") == [(0,)], "it does not pose as the recorder"
     ledger, recent = read_history(plan)
@@ -172,6 +177,24 @@ def test_github_sees_an_annotation_and_a_summary(path: Path, tmp_path: Path, mon
     text = summary.read_text()
     assert text.startswith("before\n### ")
     assert "| endpoint | metric | shown |" in text
+
+
+def test_no_output_has_a_part_of_a_key(path: Path, tmp_path: Path, simulator, monkeypatch, capsys):
+    table = ENDPOINT.format(name="echo", url=simulator.url).replace('"none"', '"ECHOED_API_KEY"')
+    path.write_text(f"{path.read_text()}\n{table}")
+    monkeypatch.setenv("ECHOED_API_KEY", KEY)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    arguments = GateArguments(("echo",), "base", max_probes=24)
+    said = ""
+    for as_json in (False, True):
+        assert ran(path, arguments, as_json=as_json, junit=tmp_path / "report.xml") is ExitCode.NOT_OK
+        out, err = capsys.readouterr()
+        said += out + err
+    said += "".join((tmp_path / name).read_text() for name in ("summary.md", "report.xml"))
+    said += str(ask(load(path).store_url or "", "SELECT outcome_detail FROM sample"))
+    assert "no such key" in said
+    assert not [part for part in (KEY[:20], KEY[-20:]) if part in said]
 
 
 @pytest.mark.slow

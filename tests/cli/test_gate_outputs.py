@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from probes.cli.output.gate_lines import round_line, value_text, verdict_lines, wait_line
+from probes.cli.output.gate_lines import interval_text, round_line, value_text, verdict_lines, wait_line
 from probes.cli.output.gate_records import result_record, round_record
 from probes.cli.output.github import annotation, harmless, harmless_json, markdown, step_summary
 from probes.cli.output.junit import junit
@@ -51,14 +51,26 @@ def test_the_answer_comes_first_then_a_table_then_what_it_took():
     assert verdict_lines(ONE) == [
         "FAIL  new against base: TTFT: 1.52×",
         "",
-        "endpoint  metric        shown                    interval       margin   n  decision",
-        "new       TTFT          1.52×              1.30× to 1.77×        1.20×  20  fail",
-        "new       errors  +0.4 points  -1.0 points to +3.0 points  +5.0 points  20  pass",
+        "metric        shown             interval       margin   n  decision",
+        "TTFT          1.52×        1.30 to 1.77×        1.20×  20  fail",
+        "errors  +0.4 points  -1.0 to +3.0 points  +5.0 points  20  pass",
         "",
         "20 pairs, 42 probes, $0.0023, 2 min 13 s; 2 of the probes only warmed up",
         "1 of the pairs sent did not count: this machine held them up, or they were not finished",
         "not the same: reasoning",
     ]
+
+
+def test_of_several_endpoints_each_row_says_whose_it_is():
+    both = replace(REQUEST, new=("new", "other"))
+    assert verdict_lines(gate_run(finding(), request=both))[2].startswith("endpoint  metric")
+
+
+def test_an_interval_may_have_no_end():
+    assert interval_text(finding(unit="value", low=None, high=2_412.0)) == "up to 2,412 ms"
+    assert interval_text(finding(unit="value", low=1_300.4, high=2_412.0)) == "1,300 to 2,412 ms"
+    assert interval_text(finding(low=1.3, high=None)) == "from 1.30×"
+    assert interval_text(finding(low=None, high=None)) == "–"
 
 
 def test_a_value_is_in_the_unit_of_its_metric():
@@ -72,7 +84,7 @@ def test_the_live_line_has_each_ones_median_and_failures():
     samples = {"new": sample(ttft_ms=210.0, connection="warm", kind="gate"), "base": sample(outcome="timeout")}
     rounds = [GateRound(None, samples, 2, 0.0), GateRound(1, samples, 4, 0.001)]
     assert round_line(rounds, REQUEST) == (
-        "round 1 of at most 100 · 4 probes · $0.0010 · new 210 ms · base –, 1 failed"
+        "round 1 of at most 100 · 4 probes · $0.0010 · TTFT new 210 ms, base – (1 failed)"
     )
     assert wait_line(GateWait("new", 30.4, "rate_limited")) == "waiting for 30 s: new asks for it (rate_limited)"
 

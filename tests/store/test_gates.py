@@ -108,9 +108,9 @@ def test_of_a_store_that_is_not_there_nothing_is_known_and_nothing_is_made(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_its_samples_are_kept_beside_a_recorders(tmp_path):
-    url = url_of(tmp_path / "a.db")
-    fill(tmp_path / "a.db", USUAL)
+def test_its_samples_are_kept_beside_a_recorders(store):
+    url = store
+    fill(store, USUAL)
     kept = [replace(one, kind="gate") for one in changed()]
     keep_samples(url, kept)
     with closing(StoreReader(url)) as reader:

@@ -1,5 +1,6 @@
 """A gate in lines of text: what has been measured so far, the verdict in one line, and what each metric shows; pure."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -14,6 +15,7 @@ from probes.outcome import UNCOUNTED, Outcome
 from probes.stats.quantiles import median
 from probes.text import line
 
+_NUMBER: Final = re.compile(r"[-+]?[\d,.]+")
 _STYLES: Final[dict[Verdict, Style]] = {"pass": "good", "fail": "bad", "inconclusive": "warning"}
 _RIGHT: Final = (2, 3, 4, 5)
 
@@ -30,7 +32,9 @@ def verdict_lines(run: GateRun) -> list[str]:
     top = headline(run)
     found = [styled(top, _STYLES[run.verdict.verdict]), ""]
     if run.verdict.findings:
-        found += [*columns([TABLE_HEAD, *(cells(one, run.request) for one in run.verdict.findings)], right=_RIGHT), ""]
+        rows = [TABLE_HEAD, *(cells(one, run.request) for one in run.verdict.findings)]
+        alone = len(run.request.new) == 1  # its name stands in the first line
+        found += [*columns([row[alone:] for row in rows], right=[one - alone for one in _RIGHT]), ""]
     return [*found, *map(line, closing(run))]
 
 
@@ -40,11 +44,18 @@ TABLE_HEAD: Final = ("endpoint", "metric", "shown", "interval", "margin", "n", "
 
 def cells(one: MetricFinding, request: GateRequest) -> tuple[str, ...]:
     """A finding as cells of a table, in the order of `TABLE_HEAD`."""
-    low, high = (value_text(one, end) for end in (one.low, one.high))
-    interval = "–" if one.low is None and one.high is None else f"{low} to {high}"
+    interval = interval_text(one)
     name = METRIC_WORDS[one.metric] if one.limit is None else line(one.limit)
     decision = styled(one.decision, _STYLES[one.decision])
     return line(one.endpoint), name, value_text(one, one.estimate), interval, _edge(one, request), f"{one.n}", decision
+
+
+def interval_text(one: MetricFinding) -> str:
+    """The interval of a finding, with its unit once: 1.30 to 1.77×."""
+    low, high = value_text(one, one.low), value_text(one, one.high)
+    if one.low is None or one.high is None:
+        return "–" if one.low == one.high else f"up to {high}" if one.low is None else f"from {low}"
+    return f"{_NUMBER.match(low)[0]} to {high}"  # type: ignore[index]  # every value begins with its number
 
 
 def value_text(one: MetricFinding, value: float | None) -> str:
@@ -105,8 +116,8 @@ def round_line(rounds: Sequence[GateRound], request: GateRequest) -> str:
     counted = [one for one in rounds if one.number is not None]
     last = rounds[-1]
     head = [f"round {len(counted)} of at most {request.most_rounds}", f"{last.probes:,} probes", usd(last.usd)]
-    each = [f"{line(name, 40)} {_so_far(counted, name)}" for name in request.endpoints]
-    return " · ".join(one for one in (*head, *each) if one)
+    each = ", ".join(f"{line(name, 40)} {_so_far(counted, name)}" for name in request.endpoints)
+    return " · ".join(one for one in (*head, f"TTFT {each}") if one)
 
 
 def _so_far(rounds: Iterable[GateRound], name: str) -> str:
@@ -114,7 +125,7 @@ def _so_far(rounds: Iterable[GateRound], name: str) -> str:
     middle = median([found for one in samples if (found := value(one, "ttft")) is not None])
     failed = sum(one.outcome is not Outcome.OK and one.outcome not in UNCOUNTED for one in samples)
     shown = "–" if middle is None else f"{middle:,.0f} ms"
-    return f"{shown}, {failed} failed" if failed else shown
+    return f"{shown} ({failed} failed)" if failed else shown
 
 
 def wait_line(wait: GateWait) -> str:
