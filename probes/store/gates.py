@@ -1,7 +1,7 @@
 """What a gate keeps in a store, and the past of an endpoint that it is held against."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import pairwise
 from typing import Final
@@ -69,13 +69,17 @@ def read_usual(
         return found
 
 
-def stretches(samples: Sequence[Sample], least_s: float) -> tuple[PastStretch, ...]:
-    """An endpoint's samples, oldest first, cut into stretches of equal length of at least so many seconds.
+def stretches(usual: Mapping[str, Sequence[Sample]], least_s: float) -> dict[str, tuple[PastStretch, ...]]:
+    """The samples of endpoints by name, oldest first, cut into stretches, all of the same length and at the same times.
 
-    They are longer where they would hold fewer than `SAMPLES_A_STRETCH`, as often as it was probed.
+    They last at least so many seconds, and longer where they would hold fewer than `SAMPLES_A_STRETCH`, as often as
+    the endpoint was probed that was probed least.
     """
-    gap_s = median([(after.started_at - one.started_at) / 1000 for one, after in pairwise(samples)]) or 0.0
-    return cut(samples, max(least_s, SAMPLES_A_STRETCH * gap_s))
+    gaps_ms = [
+        median([after.started_at - one.started_at for one, after in pairwise(some)]) or 0.0 for some in usual.values()
+    ]
+    length_s = max(least_s, SAMPLES_A_STRETCH * max(gaps_ms, default=0.0) / 1000)
+    return {name: cut(samples, length_s) for name, samples in usual.items()}
 
 
 def _hours(since: int, until: int) -> range:

@@ -34,7 +34,7 @@ USUAL = [
 
 def past(url: str, stretch_s: float = 600.0):
     found = read_usual(url, "local", [(endpoint(), VERSION)], BEGIN, BEGIN + 4 * HOUR)[endpoint().name]
-    return stretches(found, stretch_s)
+    return stretches({"sim/model": found}, stretch_s)["sim/model"]
 
 
 def changed(**fields):
@@ -117,3 +117,10 @@ def test_its_samples_are_kept_beside_a_recorders(store):
         assert [one for one in reader.samples() if one.kind] == kept
         assert reader.recorded() == len(USUAL)
     assert len(past(url)) == 24
+
+
+def test_the_stretches_of_all_endpoints_are_as_long_and_begin_together(tmp_path):
+    seldom = [replace(one, endpoint="seldom", started_at=one.started_at + 5_000) for one in USUAL[::6]]
+    found = stretches({"often": USUAL, "seldom": seldom, "never": []}, 60.0)
+    assert [one.at for one in found["often"]] == [one.at for one in found["seldom"]]
+    assert [len(some) for some in found.values()] == [4, 4, 0]

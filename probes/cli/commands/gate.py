@@ -19,6 +19,7 @@ from probes.cli.output.github import annotation, harmless, harmless_json, step_s
 from probes.cli.output.junit import junit
 from probes.cli.output.table import Line, cropped, print_lines
 from probes.cli.output.terminal import say
+from probes.config.select import choose
 from probes.durations import seconds
 from probes.endpoint import Endpoint
 from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
@@ -41,6 +42,9 @@ _CODES: Final[dict[Verdict, ExitCode]] = {
     "fail": ExitCode.NOT_OK,
     "inconclusive": ExitCode.INCONCLUSIVE,
 }
+
+PAST_S: Final = 28 * 86_400.0
+"""How much of the past tells what endpoints do by themselves, in seconds."""
 
 PROBE_S: Final = 1.5
 """About how long one probe of a gate takes with the pause before it, in seconds."""
@@ -135,14 +139,14 @@ async def _gate(config: Path | None, request: GateRequest, outputs: GateOutputs,
             sides = gate_endpoints(request, plan.endpoints)
             if lacking := await asyncio.to_thread(lacking_keys, sides):
                 raise InvalidGateRequest(lacking)
-            past = await asyncio.to_thread(_past, plan, request, sides)
+            past = await asyncio.to_thread(_past, plan, request)
             progress = _progress(request, outputs)
             task = GateTask(
                 request,
                 [engine.make_prober(one) for one in sides],
                 engine,
                 past=past,
-                ended=_too_little_past(past),
+                ended=None if request.baseline_s is None else _too_little_past(past),
                 on_news=progress.news,
                 notes=notes(request, sides, plan.endpoints),
                 vantage=plan.vantage,
@@ -167,12 +171,21 @@ async def _stop_when(stop: asyncio.Event, task: GateTask) -> None:
     task.stop()
 
 
-def _past(plan: Plan, request: GateRequest, sides: Sequence[Endpoint]) -> Mapping[str, PastStretches] | None:
-    """The past that the request wants to be held against; None where it wants none. Raises StoreProblem."""
-    if request.baseline_s is None:
+def _past(plan: Plan, request: GateRequest) -> Mapping[str, PastStretches] | None:
+    """The past of all endpoints: what they do by themselves. None where limits alone are judged.
+
+    Raises StoreProblem, where the request wants to be held against it.
+    """
+    endpoints = choose(plan.endpoints, request.endpoints)
+    if request.limits:
         return None
-    usual = usual_samples(plan, sides, request.baseline_s)
-    return {name: stretches(samples, request.most_rounds * PROBE_S) for name, samples in usual.items()}
+    try:
+        usual = usual_samples(plan, endpoints, request.baseline_s or PAST_S)
+    except StoreProblem:
+        if request.baseline_s is not None:
+            raise
+        return None
+    return stretches(usual, request.most_rounds * PROBE_S)
 
 
 def usual_samples(plan: Plan, endpoints: Sequence[Endpoint], last_s: float) -> dict[str, list[Sample]]:

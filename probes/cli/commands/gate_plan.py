@@ -5,11 +5,11 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Final
 
-from probes.cli.commands.gate import PROBE_S, usual_samples
+from probes.cli.commands.gate import PAST_S, PROBE_S, usual_samples
 from probes.cli.output.gate_forecast import GateForecast, forecast_lines, forecast_record
 from probes.cli.output.table import print_lines
+from probes.config.select import choose
 from probes.endpoint import Endpoint
 from probes.engine.gate.gate_task import SETTLE_S
 from probes.engine.gate.sides import WARM_UPS, gate_endpoints, most_usd, notes
@@ -19,9 +19,6 @@ from probes.gate.verdict import GateRequest
 from probes.sample import Sample
 from probes.stats.quantiles import median
 from probes.store.gates import stretches
-
-PLANNED_FROM_S: Final = 28 * 86_400.0
-"""How much of the past a plan is made of."""
 
 
 def gate_plan(config: Path | None, request: GateRequest, *, demo: bool, as_json: bool) -> None:
@@ -41,8 +38,7 @@ async def _forecast(config: Path | None, request: GateRequest, *, demo: bool) ->
 def forecast_of(settings: Plan, request: GateRequest) -> GateForecast:
     """What a gate takes, by a plan's store. Raises UnknownEndpoint and StoreProblem."""
     sides = gate_endpoints(request, settings.endpoints)
-    configured = {one.name: one for one in settings.endpoints}
-    usual = usual_samples(settings, [configured[one.name] for one in sides], request.baseline_s or PLANNED_FROM_S)
+    usual = usual_samples(settings, choose(settings.endpoints, request.endpoints), request.baseline_s or PAST_S)
     priced = any(one.price is not None for one in sides)
     most = sum(map(most_usd, sides)) if priced else None
     usd = sum(_usual_usd(one, usual[one.name]) for one in sides) if priced else None
@@ -66,12 +62,8 @@ def _plans(request: GateRequest, usual: Mapping[str, Sequence[Sample]], usd: flo
     """What it takes until each endpoint passes that is compared with another; none without another one."""
     if request.against is None:
         return {}
-    least_s = request.most_rounds * PROBE_S
-    base = usual[request.against]
-    past = stretches(base, least_s)
-    return {
-        name: plan(request, usual[name], base, usd, (stretches(usual[name], least_s), past)) for name in request.new
-    }
+    past, base = stretches(usual, request.most_rounds * PROBE_S), request.against
+    return {name: plan(request, usual[name], usual[base], usd, (past[name], past[base])) for name in request.new}
 
 
 def _rounds(request: GateRequest, usd: float | None, most: float | None) -> int:

@@ -38,7 +38,7 @@ T = TypeVar("T")
 class GateTask:
     """One gate. ``probers`` are those of its sides (`gate_endpoints`), by endpoint name, in the request's order.
 
-    ``past`` is that of each endpoint to judge, where the request has a baseline. ``ended``: why nothing is sent at all;
+    ``past`` is that of the endpoints, as far as it is known. ``ended``: why nothing is sent at all;
     None: it is. ``on_news`` is called with every round
     and every pause. ``sleep`` waits for so many seconds.
     """
