@@ -15,7 +15,7 @@ from probes.answers.status import status_of
 from probes.exports.incident.record import incident_record
 from probes.mcp_server.arguments import NAME_LIMIT, BadArgument
 from probes.mcp_server.history import HistoryQuestion, read_history
-from probes.mcp_server.quoted import MARK, quoted, visible
+from probes.mcp_server.quoted import MARK, quoted
 from probes.outcome import Outcome
 from probes.sample import iso
 from probes.store.alerts.incidents import read_incidents
@@ -88,8 +88,9 @@ READING: Final = (
 
 
 def _fastest(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
-    group = _known_group(place, given["group"])
+    group = given["group"]
     now = read_now(place.url, given["window_s"], given["lane"], group=group)
+    _check_group(now, group)
     for name in given["among"]:
         if name not in (one.name for one in now.endpoints):
             raise NotKnown("member of that group", [one.name for one in now.endpoints])
@@ -104,8 +105,9 @@ def _fastest(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _status(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
-    group = None if given["group"] is None else _known_group(place, given["group"])
+    group = given["group"]
     now = read_now(place.url, given["window_s"], given["lane"], group=group, endpoints=given["endpoints"])
+    _check_group(now, group)
     if given["endpoints"]:
         _check_endpoints(now, given["endpoints"])
     found = status_of(now)
@@ -204,12 +206,9 @@ def _answer(now: StoreNow, said: str, what: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
-def _known_group(place: Place, wanted: str) -> str:
-    now = read_now(place.url, 1, endpoints=[""])
-    for one in now.groups:
-        if wanted in (one, visible(one)):
-            return one
-    raise NotKnown("group", now.groups)
+def _check_group(now: StoreNow, group: str | None) -> None:
+    if group is not None and group not in now.groups:
+        raise NotKnown("group", now.groups)
 
 
 def _check_endpoints(now: StoreNow, names: Sequence[str]) -> None:

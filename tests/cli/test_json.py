@@ -125,7 +125,17 @@ def test_every_command_that_prints_json_has_a_schema_and_each_is_one():
 
 @pytest.mark.parametrize(
     "words",
-    ["check", "providers", "keys list", "races", "history", "history check", "history rebuild", "history vacuum"],
+    [
+        "check",
+        "status",
+        "providers",
+        "keys list",
+        "races",
+        "history",
+        "history check",
+        "history rebuild",
+        "history vacuum",
+    ],
 )
 def test_what_is_printed_is_what_the_schema_says(run, config, words):
     found = validated(words, run("--config", config, *words.split(), "--json"))
