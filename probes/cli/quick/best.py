@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast, get_args
 
@@ -23,6 +23,9 @@ LANES: Final[tuple[Lane, ...]] = get_args(Lane)
 
 LONGEST_S: Final = 30 * 86_400.0
 """The longest window: more says nothing of now, and would be read for long."""
+
+LISTED: Final = 30
+"""Names that an error lists at most."""
 
 _OPTIONS: Final = {
     "--by": "by",
@@ -145,16 +148,24 @@ def ask(asked: Question) -> Best:
     except ValueError as error:
         raise WrongAnswerAsked(f"--store: {error}") from None
     now = read_now(place.url, asked.window_s, asked.lane, asked.group, vantage=asked.vantage)
+    if not now.names and asked.vantage is not None:
+        places = dict.fromkeys(one.vantage for one in read_now(place.url, 1.0).endpoints)
+        raise UnknownMember(f"nothing was measured from {line(asked.vantage, 60)!r}; known: {_listed(places)}")
     if not now.endpoints:
-        where = "" if asked.vantage is None else f" seen from {line(asked.vantage, 60)}"
-        known = f"known: {', '.join(now.groups)}" if now.groups else "the store has none"
-        raise UnknownMember(f"no group is named {line(asked.group, 80)!r}{where}; {known}")
+        raise UnknownMember(f"no group is named {line(asked.group, 80)!r}; known: {_listed(now.groups)}")
     names = {one.name for one in now.endpoints}
     if unknown := next((one for one in asked.among if one not in names), None):
         raise UnknownMember(
-            f"{line(unknown, 80)!r} is not in {line(asked.group, 80)}; its members: {', '.join(sorted(names))}"
+            f"{line(unknown, 80)!r} is not in {line(asked.group, 80)}; its members: {_listed(sorted(names))}"
         )
     return best(now, asked.group, asked.by, asked.among, place.vantage)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names as an error lists them, not all of hundreds."""
+    known = list(names)
+    more = f" and {len(known) - LISTED} more" if len(known) > LISTED else ""
+    return f"{', '.join(known[:LISTED])}{more}" if known else "none"
 
 
 def _print(found: Best) -> None:

@@ -6,14 +6,9 @@ from collections.abc import Sequence
 
 from probes.cli.exit_codes import exit_code_of, message_of
 
-COMMANDS = ("best", "status")
-"""The first words of the lines that are answered here."""
-
 
 def answered(words: Sequence[str]) -> bool:
-    """Answer a command line, and leave with an exit code if it is not 0; False where the parser is to read it."""
-    if not words or words[0] not in COMMANDS:
-        return False
+    """Answer a line of ``best`` or ``status``, and leave with its exit code; False where the parser is to read it."""
     gc.disable()  # a process of a twentieth of a second makes no garbage worth a look
     try:
         if words[0] == "best":

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ from probes.outcome import Outcome
 from tests.answers.conftest import database, postgres  # noqa: F401
 from tests.answers.recorded import facts, record
 from tests.samples import sample
-from tests.store.stores import url_of
+from tests.store.stores import fill, url_of
 
 HEAVY = ("typer", "textual", "sqlalchemy", "httpx", "asyncio", "msgspec", "dataclasses", "keyring", "subprocess")
 ASKED = (
@@ -113,6 +114,35 @@ def test_an_unknown_group_is_2_and_names_the_known_ones(ask, filled):
     assert said.stderr == "no group is named 'nope'; known: g, h\n"
     said = ask("g", "--among", "fast,nobody", "--store", filled)
     assert (said.returncode, said.stderr) == (2, "'nobody' is not in g; its members: broken, fast, slow\n")
+
+
+def test_a_vantage_that_measured_nothing_is_2_and_names_those_that_did(ask, filled):
+    said = ask("g", "--vantage", "moon", "--store", filled)
+    assert (said.returncode, said.stderr) == (2, "nothing was measured from 'moon'; known: local\n")
+
+
+def test_of_hundreds_of_groups_thirty_are_named(ask, tmp_path):
+    url = url_of(tmp_path / "many.db")
+    record(url, [facts(f"e{number}", group=f"g{number}") for number in range(200)])
+    said = ask("g", "--store", url)
+    assert said.stderr.endswith("g28, g29 and 170 more\n")
+
+
+def test_a_locked_store_is_3(ask, tmp_path, filled):
+    holder = sqlite3.connect(tmp_path / "history.db", isolation_level=None)
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    said = ask("g", "--store", filled)
+    holder.close()
+    assert (said.returncode, said.stderr) == (3, "another program holds the store locked\n")
+
+
+def test_results_of_another_program(ask, tmp_path):
+    url = url_of(tmp_path / "theirs.db")
+    fill(url, fresh("theirs", 100.0, vantage="import:aiperf", provider="imported"))
+    said = ask("model", "--store", url)
+    assert said.stdout.splitlines()[0] == "theirs is fastest now: TTFT 101 ms; no other one can be had"
+    assert said.stdout.splitlines()[-1].endswith("seen from import:aiperf")
 
 
 @pytest.mark.parametrize(
