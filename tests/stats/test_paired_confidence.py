@@ -139,3 +139,9 @@ def test_an_interval_reaches_to_the_median_where_the_signed_ranks_leave_it_out()
         low, high = sorted(sign * end for end in paired_interval([sign * one for one in mixed]))
         assert low == pytest.approx(0.0245)
         assert high > 5
+
+
+def test_an_interval_of_many_is_wider():
+    logs = [0.1, 0.2, -0.05, 0.15, 0.3, 0.12, 0.02, 0.18, 0.21, 0.07]
+    alone, of_nine = paired_interval(logs), paired_interval(logs, comparisons=9)
+    assert of_nine[0] < alone[0] < alone[1] < of_nine[1]
