@@ -70,6 +70,17 @@ def record(
         str | None,
         typer.Option(metavar="[HOST]:PORT", help="Serve metrics for Prometheus; without HOST to this machine alone."),
     ] = None,
+    api: Annotated[
+        bool, typer.Option("--api", help="Answer what is best and how all is as JSON, at the address of --metrics.")
+    ] = False,
+    api_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name by which it may be asked, as of a proxy; this machine's own always."),
+    ] = None,
+    api_key: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The key whose value they send as a bearer token; needed beyond loopback."),
+    ] = None,
     otlp: Annotated[
         str | None,
         typer.Option(metavar="URL", help="Push them to an OpenTelemetry collector, like http://localhost:4318."),
@@ -95,7 +106,9 @@ def record(
     from probes.metrics.publishing import Publishing
 
     try:
-        publishing = Publishing.from_options(metrics, otlp, metrics_names, metrics_detail)
+        publishing = Publishing.from_options(
+            *(metrics, otlp, metrics_names, metrics_detail), api=api, api_hosts=api_host or (), api_key=api_key
+        )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     record(ctx.obj, demo=demo, seconds=seconds_of(lasting), publishing=publishing, need_store=need_store)

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -10,6 +10,7 @@ from typing import Final, Self, TypeVar
 
 from probes.engine.engine import Engine
 from probes.metrics.address import Address, parse_address, parse_collector, without_secrets
+from probes.metrics.api.api import ApiOptions, answering
 from probes.metrics.metric import Detail, Names
 from probes.metrics.tallies import Tallies
 
@@ -21,28 +22,46 @@ STATUS_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Publishing:
-    """Where metrics are served and pushed, None where they are not; by which names, and how much a scrape tells."""
+    """Where metrics are served and pushed, None where they are not; by which names, and how much a scrape tells.
+
+    ``api`` says who may ask the API beside them, None where there is none.
+    """
 
     address: Address | None = None
     collector: str | None = None
     names: Names = "both"
     detail: Detail = "basic"
+    api: ApiOptions | None = None
 
     @classmethod
     def from_options(
-        cls, metrics: str | None, otlp: str | None, names: Names = "both", detail: Detail = "basic"
+        cls,
+        metrics: str | None,
+        otlp: str | None,
+        names: Names = "both",
+        detail: Detail = "basic",
+        *,
+        api: bool = False,
+        api_hosts: Sequence[str] = (),
+        api_key: str | None = None,
     ) -> Self:
-        """From the options of the command line. Raises ValueError, also where a package they need is not installed."""
+        """From the options of the command line. Raises ValueError, also where a package they need is not installed.
+
+        May wait for the keyring, where ``api_key`` names a token.
+        """
         if otlp is not None and (find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None):
             needed = "opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
             raise ValueError(f"--otlp needs two more packages: pip install {needed}")
         address = _parsed("--metrics", metrics, parse_address)
         collector = _parsed("--otlp", otlp, parse_collector)
-        return cls(address, collector, names, detail)
+        return cls(address, collector, names, detail, _api(address, api_hosts, api_key, is_wanted=api))
 
     @asynccontextmanager
-    async def open(self, engine: Engine) -> AsyncIterator[None]:
-        """Publish the metrics of an engine until the block is left. Raises OSError where the address cannot be used."""
+    async def open(self, engine: Engine, store_url: str) -> AsyncIterator[None]:
+        """Publish the metrics of an engine, and what its store knows, until the block is left.
+
+        Raises OSError where the address cannot be used.
+        """
         if self.address is None and self.collector is None:
             yield
             return
@@ -53,8 +72,11 @@ class Publishing:
             if self.address is not None:
                 from probes.metrics.server import serving
 
-                address = outlets.enter_context(serving(self.address, tallies, self.names, self.detail))
+                api = None if self.api is None else outlets.enter_context(answering(self.api, store_url))
+                address = outlets.enter_context(serving(self.address, tallies, self.names, self.detail, api=api))
                 print(f"metrics at http://{address}/metrics", file=sys.stderr)  # noqa: T201
+                if api is not None:
+                    print(f"the API at http://{address}/api/status", file=sys.stderr)  # noqa: T201
             if self.collector is not None:
                 from probes.metrics.otlp import pushing
 
@@ -65,6 +87,17 @@ class Publishing:
                 yield
             finally:
                 updating.cancel()
+
+
+def _api(address: Address | None, hosts: Sequence[str], key: str | None, *, is_wanted: bool) -> ApiOptions | None:
+    """Who may ask the API, where it is wanted. Raises ValueError for options without those that they belong to."""
+    if not is_wanted:
+        if hosts or key is not None:
+            raise ValueError(f"{'--api-host' if hosts else '--api-key'} belongs to --api")
+        return None
+    if address is None:
+        raise ValueError("--api needs --metrics: it answers at the same address")
+    return ApiOptions.from_options(address, hosts, key)
 
 
 def _parsed(option: str, text: str | None, parse: Callable[[str], T]) -> T | None:

@@ -138,7 +138,7 @@ async def _record_alone(
     stopping = asyncio.create_task(_pass_on(stop, ended))
     try:
         opening = open_engine(plan, on_lost=end, stop=stop, heartbeat=heartbeat)
-        async with opening as engine, publishing.open(engine):
+        async with opening as engine, publishing.open(engine, plan.store_url):
             problem = await _problem_at_first(engine, ended)
             if problem is not None and not reasons and (problem.lasting or need_store):
                 raise StoreProblem(problem.state, f"{shown(plan.store_url)} takes no samples: {problem.detail}")

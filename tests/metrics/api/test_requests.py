@@ -1,0 +1,322 @@
+"""Requests to the API over sockets, as they are sent by those who mean no good; metrics are answered as ever."""
+
+import contextlib
+import json
+import select
+import socket
+import struct
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from probes.feed.messages import EngineStatus
+from probes.keys.secret import Secret
+from probes.metrics.address import Address
+from probes.metrics.api.access import Access
+from probes.metrics.api.api import Api
+from probes.metrics.api.messages import Answer, problem
+from probes.metrics.server import serving
+from probes.metrics.tallies import Tallies
+from probes.store.status import StoreStatus
+
+TOKEN = "planted-Zq7hVx2LrT9wKe4Nb8"
+BODY = b'{"version":1}\n'
+
+
+class Fake:
+    """Answers without a store, and keeps what it was asked."""
+
+    def __init__(self, body=BODY):
+        self.asked, self.body = [], body
+
+    def answer(self, target):
+        self.asked.append(target)
+        if target.startswith("/api/nothing"):
+            return problem(404, "not_found", "no such path")
+        return Answer(200, self.body, etag='W/"one"')
+
+
+@contextmanager
+def served(access=None, body=BODY):
+    tallies, fake = Tallies([]), Fake(body)
+    tallies.update_engine(EngineStatus(StoreStatus("ok")))
+    with serving(Address("127.0.0.1", 0), tallies, api=Api(access or Access(), fake)) as address:
+        yield address, fake
+
+
+@pytest.fixture(scope="module")
+def one_server():
+    with served() as (address, fake):
+        yield address, fake
+
+
+@pytest.fixture
+def shared(one_server):
+    """The address of a server that several tests ask, and what it passes on, without what was asked before."""
+    one_server[1].asked.clear()
+    return one_server
+
+
+def exchange(address, sent):
+    """All that comes for the bytes that are sent."""
+    with socket.create_connection(address, timeout=30) as connection:
+        connection.sendall(sent)
+        came = []
+        with contextlib.suppress(ConnectionResetError):
+            while piece := connection.recv(65_536):
+                came.append(piece)
+    return b"".join(came)
+
+
+def ask(address, target="/api/status", *headers, method="GET", version="HTTP/1.1", host="localhost"):
+    """The status, the headers and the body of an answer."""
+    lines = [f"{method} {target} {version}", *([f"Host: {host}"] if host else []), *headers, "", ""]
+    return parted(exchange(address, "\r\n".join(lines).encode("latin-1")))
+
+
+def parted(came):
+    head, _, body = came.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    return int(first.split()[1]), {line.partition(": ")[0]: line.partition(": ")[2] for line in lines}, body
+
+
+def code(body):
+    return json.loads(body)["error"]["code"]
+
+
+def test_an_answer_an_unchanged_one_and_its_head_alone(shared):
+    address, fake = shared
+    status, headers, body = ask(address)
+    assert (status, body, headers["Content-Length"]) == (200, BODY, str(len(BODY)))
+    assert ask(address, "/api/status", f"If-None-Match: {headers['ETag']}")[::2] == (304, b"")
+    status, head, body = ask(address, method="HEAD")
+    assert (status, body) == (200, b"")
+    assert {**head, "Date": ""} == {**headers, "Date": ""}
+    assert ask(address, method="HEAD", target="/api/nothing")[::2] == (404, b"")
+    assert fake.asked == ["/api/status"] * 3 + ["/api/nothing"]
+    assert b"/api/best/GROUP" in ask(address, "/")[2]
+
+
+def test_metrics_and_health_are_answered_to_any_host_origin_and_method_as_before():
+    hosts = ("localhost", "evil.test", None)
+    headers = (["Origin: https://evil.test"], ["Sec-Fetch-Site: cross-site", "Content-Length: 0"], [])
+    asked = [
+        (target, method, host, more)
+        for target in ("/metrics", "/healthz", "/readyz", "/other", "//metrics", "/healthz?x")
+        for method in ("GET", "HEAD", "POST", "OPTIONS")
+        for host in hosts
+        for more in headers
+    ]
+
+    def answers(address):
+        found = [ask(address, target, *more, method=method, host=host) for target, method, host, more in asked]
+        return [(status, headers | {"Date": ""}, body) for status, headers, body in found]
+
+    tallies = Tallies([])
+    tallies.update_engine(EngineStatus(StoreStatus("ok")))
+    with serving(Address("127.0.0.1", 0), tallies) as address:
+        before = answers(address)
+    with served(Access(token=Secret(TOKEN))) as (address, fake):
+        assert answers(address) == before
+        assert fake.asked == []
+    assert {status for status, _, _ in before} == {200, 404, 405}
+
+
+def test_without_an_api_its_paths_are_none():
+    with serving(Address("127.0.0.1", 0), Tallies([])) as address:
+        assert ask(address)[::2] == (404, b"not found\n")
+        assert b"/api" not in ask(address, "/")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "why"),
+    [
+        ({"host": "evil.test"}, 403, "host_not_allowed"),
+        ({"host": "evil.test", "target": "/api/status?x"}, 403, "host_not_allowed"),
+        ({"host": None}, 400, "bad_request"),
+        ({"host": None, "version": "HTTP/1.0"}, 400, "bad_request"),
+        ({"method": "POST"}, 405, "method_not_allowed"),
+        ({"method": "OPTIONS"}, 405, "method_not_allowed"),
+        ({"method": "TRACE"}, 405, "method_not_allowed"),
+        ({"method": "BREW"}, 405, "method_not_allowed"),
+        ({"target": "/api/best/" + "x" * 5_000}, 414, "target_too_long"),
+        ({"version": "HTTP/2.0"}, 505, "bad_request"),
+        ({"version": "HTTP/x"}, 400, "bad_request"),
+        ({"version": "FTP/1.1"}, 400, "bad_request"),
+    ],
+)
+def test_a_refusal_is_json_with_a_code(words, status, why, shared):
+    address, fake = shared
+    found, headers, body = ask(address, **words)
+    assert (found, code(body)) == (status, why)
+    assert (headers["Content-Type"], headers["Cache-Control"]) == ("application/json", "no-store")
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert not any(name.lower().startswith("access-control") for name in headers)
+    assert fake.asked == []
+
+
+@pytest.mark.parametrize(
+    "header", ["Origin: https://evil.test", "Origin: null", "Sec-Fetch-Site: cross-site", "oRiGiN: http://localhost:1"]
+)
+def test_a_foreign_page_is_not_answered_nor_may_it_ask_whether_it_might(header, shared):
+    address, fake = shared
+    for method in ("GET", "HEAD", "OPTIONS", "POST"):
+        status, headers, _ = ask(address, "/api/status", header, method=method)
+        assert status == 403
+        assert not any(name.lower().startswith("access-control") for name in headers)
+    assert fake.asked == []
+
+
+def test_every_request_needs_the_token_where_there_is_one(capfd):
+    with served(Access(token=Secret(TOKEN))) as (address, fake):
+        for target in ("/api", "/api/status", "/api/nothing", "/api/best/x?y"):
+            status, headers, body = ask(address, target)
+            assert (status, code(body), headers["WWW-Authenticate"]) == (401, "unauthorized", 'Bearer realm="inftop"')
+        wrong = ask(address, "/api/status", "Authorization: Bearer wrong")
+        assert (wrong[0], 'error="invalid_token"' in wrong[1]["WWW-Authenticate"]) == (401, True)
+        assert ask(address, f"/api/status?token={TOKEN}")[0] == 401
+        assert fake.asked == []
+        assert ask(address, "/api/status", f"Authorization: Bearer {TOKEN}")[0] == 200
+        assert ask(address, "/api/status", f"Authorization: Bearer {TOKEN}", host="evil.test")[0] == 403
+    said = capfd.readouterr()
+    assert TOKEN not in said.out + said.err
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "//api/status",
+        "http://localhost/api/status",
+        "http://evil.test/api/status",
+        "/%61pi/status",
+        "/x/../api/status",
+        "/./api/status",
+        "/apis",
+        "api/status",
+        "*",
+        "/\\api/status",
+        "/api%2fstatus",
+        "/API/status",
+    ],
+)
+def test_no_trick_with_a_path_reaches_the_api(target, shared):
+    address, fake = shared
+    status, _, body = ask(address, target)
+    assert (status, b"version" in body, fake.asked) == (404, False, [])
+
+
+@pytest.mark.parametrize("target", ["/api/../metrics", "/api/%2e%2e/metrics", "/api/x%00", "/api/\xff\xfe", "/api/%ff"])
+def test_a_path_under_the_api_goes_to_it_as_it_was_written_and_nowhere_else(target, shared):
+    address, fake = shared
+    assert b"inftop_store_ok" not in ask(address, target)[2]
+    assert fake.asked == [target]
+
+
+def test_a_body_is_not_read_and_a_request_behind_it_is_none(shared):
+    smuggled = b"GET /api/smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    chunked = b"GET /api/status HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled
+    sized = b"GET /api/status HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nGET " + smuggled
+    both = (
+        b"GET /api/status HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nTransfer-Encoding: x\r\n\r\n" + smuggled
+    )
+    address, fake = shared
+    for sent in (chunked, sized, both):
+        came = exchange(address, sent)
+        assert (parted(came)[0], came.count(b"HTTP/1.1 ")) == (400, 1)
+    assert fake.asked == []
+
+
+def test_of_requests_in_a_row_the_first_is_answered_and_the_connection_closed(shared):
+    one = b"GET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    address, fake = shared
+    came = exchange(address, one * 20)
+    assert came.count(b"HTTP/1.1 200 OK") == 1
+    assert fake.asked == ["/api/status"]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET /api/status\r\n\r\n",  # HTTP/0.9
+        b"GET /api/status\r\nHost: localhost\r\n\r\n HTTP/1.1",
+        b"\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET /api/status HTTP/1.1 and more\r\nHost: localhost\r\n\r\n",
+        b"GET /api/status HTTP/1.1\r\nHost : evil.test\r\n\r\n",
+        b"GET /api/status HTTP/1.1\r\nHost:\r\n localhost\r\n\r\n",
+        b"GET /api/status HTTP/1.1\r\n\x00Host: localhost\r\n\r\n",
+        b"GET\x00 /api/status HTTP/1.1\r\n\r\n",
+    ],
+)
+def test_what_is_no_request_gets_no_answer_of_the_api_and_leaves_no_trace(sent, capfd, shared):
+    address, fake = shared
+    assert b"200 OK" not in exchange(address, sent)
+    assert fake.asked == []
+    assert ask(address)[0] == 200
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"GET /api/" + b"x" * 70_000, 414),
+        (b"GET /api/status HTTP/1.1\r\n" + b"X: y\r\n" * 200 + b"\r\n", 431),
+        (b"GET /api/status HTTP/1.1\r\nX: " + b"y" * 70_000, 431),
+        (b"GET /api/status HTTP/1.1\r\n" + (b"X: " + b"y" * 9_000 + b"\r\n") * 50 + b"\r\n", 431),
+    ],
+)
+def test_a_huge_head_is_not_kept(sent, status, shared):
+    address, fake = shared
+    with contextlib.suppress(ConnectionError):  # it may be closed while there is more to send
+        found, _, body = parted(exchange(address, sent))
+        assert (found, code(body)) == (status, "bad_request")
+    assert fake.asked == []
+    assert ask(address)[0] == 200
+
+
+def test_a_slow_request_ends_and_holds_up_nobody(monkeypatch):
+    monkeypatch.setattr("probes.metrics.server.TIMEOUT_S", 0.4)
+    with served() as (address, fake), socket.create_connection(address) as slow:
+        slow.sendall(b"GET /api/status HTTP/1.1\r\nHost: localhost\r\nX: ")
+        with contextlib.suppress(ConnectionError):
+            for _ in range(400):  # 20 s, each byte within the time that a read may take
+                if select.select([slow], [], [], 0.05)[0]:
+                    break
+                slow.sendall(b"x")
+                assert ask(address, "/healthz")[0] == 200
+            assert slow.recv(1) == b""
+        assert fake.asked == []
+
+
+def test_a_reader_that_reads_nothing_is_left(monkeypatch):
+    monkeypatch.setattr("probes.metrics.server._Handler.timeout", 0.2)
+    with served(body=b"x" * 30_000_000) as (address, _), socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        slow.connect(address)
+        slow.sendall(b"GET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert slow.recv(10) == b"HTTP/1.1 2"
+        serving_it = [one for one in threading.enumerate() if one.name.endswith("(process_request_thread)")]
+        for one in serving_it:
+            one.join(30)
+        assert not any(one.is_alive() for one in serving_it)
+
+
+def test_connections_are_bounded_and_come_free_again(monkeypatch):
+    monkeypatch.setattr("probes.metrics.server.CONNECTIONS_LIMIT", 4)
+    with served() as (address, _):
+        held = [socket.create_connection(address) for _ in range(4)]
+        for one in held:
+            one.sendall(b"GET ")
+        with socket.create_connection(address) as beyond:
+            beyond.settimeout(30)
+            with contextlib.suppress(ConnectionError):
+                assert beyond.recv(1) == b""
+        for one in held:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            one.close()
+        for one in [one for one in threading.enumerate() if one.name.endswith("(process_request_thread)")]:
+            one.join(30)
+        assert ask(address)[0] == 200
