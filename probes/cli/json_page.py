@@ -1,4 +1,4 @@
-"""The fields of every ``--json``, read from the JSON Schemas in `json_schema`, one for each command.
+"""The fields of every ``--json`` and of the HTTP API, read from the JSON Schemas in `json_schema`, one for each.
 
 ``python -m probes.cli.json_page > docs/json.md`` writes the page made of them.
 """
@@ -11,6 +11,15 @@ from typing import Any, Final
 
 SCHEMAS: Final = Path(__file__).with_name("json_schema")
 
+HTTP: Final = {
+    "/api/status": "What `inftop status --json` prints.",
+    "/api/best/GROUP": "What `inftop best --json` prints.",
+    "/api/endpoints/NAME": "endpoints",
+    "/api/incidents": "incidents",
+    "every error of the API": "errors",
+}
+"""What the HTTP API answers: the name of a schema in ``json_schema/http``, or whose object it is."""
+
 _LISTED: Final = 4
 """Words of which a field is one that are listed at most."""
 
@@ -21,6 +30,7 @@ Every command with `--json` prints JSON to standard output, and nothing else the
 standard error. Fields are never renamed, and never mean something else; new ones may come, so ignore those you do not
 know. What is not known is `null`, never 0. Times are in milliseconds where a name ends in `_ms`; instants are ISO 8601
 in UTC, or milliseconds since the epoch. An exit code of 1 means that not all is well, and the JSON says what.
+At the end is what the HTTP API of a recorder answers ([ask.md](ask.md)).
 
 The same as JSON Schema (draft 2020-12), of exactly this version: [`probes/cli/json_schema`](../probes/cli/json_schema),
 which an installation has too. Tests hold what every command prints against them.
@@ -39,18 +49,31 @@ def schemas() -> dict[str, dict[str, Any]]:
     }
 
 
+def http_schema(name: str) -> dict[str, Any]:
+    """The schema of that name of an answer of the HTTP API."""
+    schema: dict[str, Any] = json.loads((SCHEMAS / "http" / f"{name}.json").read_text(encoding="utf-8"))
+    return schema
+
+
 def markdown() -> str:
     """The page ``docs/json.md``."""
     known = schemas()
     sample = known["probe"]["properties"]
     parts = [_HEAD]
     for words, schema in known.items():
-        parts.append(f"\n## inftop {words} --json\n\n{schema['title']}.\n")
-        for note, one in _alternatives(schema):
-            rows = _rows(one, "", sample)
-            parts.append(
-                "\n".join(["", *([note, ""] if note else []), "| field | type | |", "|---|---|---|", *rows, ""])
-            )
+        parts.append(_section(f"inftop {words} --json", schema, sample))
+    for path, what in HTTP.items():
+        same = what.endswith(".")
+        parts.append(f"\n## {path}\n\n{what}\n" if same else _section(path, http_schema(what), sample))
+    return "".join(parts)
+
+
+def _section(heading: str, schema: Mapping[str, Any], sample: Mapping[str, Any]) -> str:
+    """The tables of a schema under a heading."""
+    parts = [f"\n## {heading}\n\n{schema['title']}.\n"]
+    for note, one in _alternatives(schema):
+        rows = _rows(one, "", sample)
+        parts.append("\n".join(["", *([note, ""] if note else []), "| field | type | |", "|---|---|---|", *rows, ""]))
     return "".join(parts)
 
 

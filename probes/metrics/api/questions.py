@@ -5,9 +5,8 @@ import time
 from typing import Final, Literal, NamedTuple
 from urllib.parse import parse_qsl, unquote_to_bytes
 
+from probes.answers.best import METRICS, By
 from probes.durations import parse_when, seconds
-
-METRICS: Final = ("ttft", "tokens_per_s", "cost", "e2e")
 
 WINDOW_LIMIT_S: Final = 7 * 86_400.0
 """The longest window that is read for one answer: a week."""
@@ -38,7 +37,7 @@ class Question(NamedTuple):
 
     kind: Kind
     name: str = ""
-    by: str = "ttft"
+    by: By = "ttft"
     window_s: float = 3600.0
     among: tuple[str, ...] = ()
     since_ms: int = 0
@@ -59,8 +58,9 @@ def question_of(target: str, now_ms: int | None = None) -> Question | None:
         return Question("status")
     if path.startswith(_BEST) and path != _BEST:
         fields = _fields(query, "by", "window", "among")
-        by = _only(fields, "by") or "ttft"
-        if by not in METRICS:
+        asked_by = _only(fields, "by") or "ttft"
+        by = next((one for one in METRICS if one == asked_by), None)
+        if by is None:
             raise BadRequest(f"by is one of {', '.join(METRICS)}")
         among = tuple(one for value in fields.get("among", []) for one in value.split(",") if one)
         return Question("best", _name(path.removeprefix(_BEST)), by, _window_s(_only(fields, "window")), among)

@@ -275,7 +275,7 @@ def test_an_answer_has_the_headers_that_keep_browsers_out():
         ('"2"', 200),
         ("1", 200),
         ("", 200),
-    ],  # fmt: skip
+    ],
 )
 def test_what_a_client_has_already_is_not_sent_again(asked, status):
     answer = not_modified(Answer(200, b"{}\n", etag='W/"1"'), asked)
