@@ -71,15 +71,15 @@ def record(
         typer.Option(metavar="[HOST]:PORT", help="Serve metrics for Prometheus; without HOST to this machine alone."),
     ] = None,
     api: Annotated[
-        bool, typer.Option("--api", help="Answer what is best and how all is as JSON, at the address of --metrics.")
+        bool, typer.Option("--api", help="Answer who is best and how all is, as JSON, at the address of --metrics.")
     ] = False,
     api_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A name by which it may be asked, as of a proxy; this machine's own always."),
+        typer.Option(metavar="NAME", help="Another name that the API may be asked by, such as a proxy's."),
     ] = None,
     api_key: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The key whose value they send as a bearer token; needed beyond loopback."),
+        typer.Option(metavar="NAME", help="The name of the bearer token to ask for; needed beyond this machine."),
     ] = None,
     otlp: Annotated[
         str | None,

@@ -96,7 +96,7 @@ def test_every_command_of_ours_on_the_page_is_one(called):
         runs = words[:2] in (["sudo", "-u"], ["docker", "exec"]) or words[:3] == ["docker", "compose", "exec"]
         if words[0] == "inftop" or runs:
             seen.append(called(words[ours[-1] + 1 :]))
-    assert len(seen) == 10
+    assert len(seen) == 11
 
 
 def test_every_file_the_page_names_is_there():
@@ -259,3 +259,31 @@ def test_the_compose_file_has_configurations_that_are_read(tmp_path):
     assert "HISTORY_PASSWORD:?" in recorder["environment"]["PGPASSWORD"]
     assert recorder["env_file"][0]["path"].startswith("${HOME}/")
     assert recorder["environment"]["PGPASSWORD"] == services["history"]["environment"]["POSTGRES_PASSWORD"]
+
+
+def test_what_adds_the_api_is_a_recorder_of_ours_behind_a_proxy(called, monkeypatch):
+    stack = yaml.safe_load((DOCS / "compose.yaml").read_text(encoding="utf-8"))
+    added = yaml.safe_load((DOCS / "compose-api.yaml").read_text(encoding="utf-8"))
+    monkeypatch.setenv("READERS_TOKEN", "x" * 64)
+    words = [one.replace("${API_HOST}", "inftop.example.com") for one in added["services"]["recorder"]["command"]]
+    publishing = called(words)[1]["publishing"]
+    assert publishing.address == Address("0.0.0.0", 9464)
+    assert publishing.api.access.hosts == {"inftop.example.com"}
+    assert publishing.api.access.token is not None
+    assert "recorder" in stack["services"]
+    assert "ports" not in added["services"]["recorder"]
+    assert re.findall(r"reverse_proxy (\S+) (\S+)", added["configs"]["caddy"]["content"]) == [
+        ("/api/*", "recorder:9464")
+    ]
+    for service in added["services"].values():
+        assert {one["source"] for one in service.get("configs", ())} <= set(added["configs"])
+        assert {one.partition(":")[0] for one in service.get("volumes", ())} <= set(added["volumes"])
+
+
+def test_the_units_line_with_the_api_is_ours(called, monkeypatch):
+    monkeypatch.setenv("READERS_TOKEN", "x" * 64)
+    [line] = [one for one in fenced("ini") if one.startswith("ExecStart=/")]
+    _, *words = shlex.split(line)
+    config, options = called(words)
+    assert config == Path("/etc/inftop/config.toml")
+    assert options["publishing"].api.access.hosts == {"inftop.example.com"}

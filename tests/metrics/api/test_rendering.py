@@ -4,9 +4,11 @@ import json
 import time
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from probes.alerts.incident import Cause, Change, Incident
 from probes.alerts.state import State
+from probes.cli.json_page import HTTP, http_schema, schemas
 from probes.metrics.api.questions import PATHS
 from probes.metrics.api.rendering import Rendering, etag
 from probes.outcome import Outcome
@@ -38,8 +40,18 @@ def fill(url):
 
 
 def ask(url, target):
+    """The status and the JSON of an answer, which is as its schema says."""
     answer = Rendering(url).answer(target)
-    return answer.status, json.loads(answer.body)
+    content = json.loads(answer.body)
+    Draft202012Validator(schema_of(target, answer.status)).validate(content)
+    return answer.status, content
+
+
+def schema_of(target, status):
+    if status != 200:
+        return http_schema("errors")
+    kind = target.partition("?")[0].split("/")[2]
+    return schemas()[kind] if kind in ("status", "best") else http_schema(kind)
 
 
 def test_each_path_has_its_answer(store):
@@ -158,3 +170,9 @@ def test_an_etag_changes_with_what_is_known_and_not_with_the_time():
     later = {"at": 2, "recorder_beat_at": 6, "endpoints": [{"name": "a", "age_s": 2.0, "since": 5}]}
     assert etag(one) == etag(later) != etag({**one, "endpoints": [{"name": "a", "age_s": 1.0, "since": 6}]})
     assert etag(one).startswith('W/"')
+
+
+def test_every_path_is_on_the_page_of_json():
+    assert set(HTTP) >= {path for path, _ in PATHS}
+    for name in ("endpoints", "incidents", "errors"):
+        Draft202012Validator.check_schema(http_schema(name))
