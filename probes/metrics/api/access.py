@@ -63,10 +63,9 @@ def _foreign_page(request: Request) -> Answer | None:
     host = (request.headers.get("Host") or "").strip().lower()
     origins = [one.strip().lower() for one in request.headers.get_all("Origin", [])]
     sites = [one.strip().lower() for one in request.headers.get_all("Sec-Fetch-Site", [])]
-    ours = all(one in (f"http://{host}", f"https://{host}") for one in origins) and all(
-        one in _OUR_SITE for one in sites
-    )
-    return None if ours else problem(403, "origin_not_allowed", "pages of other sites are not answered")
+    own = (f"http://{host}", f"https://{host}")
+    is_ours = all(one in own for one in origins) and all(one in _OUR_SITE for one in sites)
+    return None if is_ours else problem(403, "origin_not_allowed", "pages of other sites are not answered")
 
 
 def _wrong_method(request: Request) -> Answer | None:
