@@ -49,8 +49,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     ),
     "record": (
         Example("inftop record --for 8h", "over night, without a screen"),
-        Example("inftop record --metrics :9464 --need-store", "as a service, with metrics for Prometheus"),
-        Example("inftop record --metrics :9464 --api", "answers as JSON too: http://127.0.0.1:9464/api/status"),
+        Example("inftop record --metrics :9464 --api --need-store", "as a service, with metrics and answers as JSON"),
     ),
     "reload": (
         Example("inftop reload", "after an edit: what has come into effect"),
