@@ -247,6 +247,8 @@ def test_the_compose_file_has_configurations_that_are_read(tmp_path):
     path.write_text(configs["inftop"]["content"])
     assert load(path).store_url == "postgresql://inftop@history/inftop"
     [job] = yaml.safe_load(configs["prometheus"]["content"])["scrape_configs"]
+    assert yaml.safe_load(configs["prometheus"]["content"])["rule_files"] == ["rules.yml"]
+    assert (DOCS / configs["rules"]["file"]).is_file()
     host, _, port = job["static_configs"][0]["targets"][0].partition(":")
     assert (host in services, port) == (True, last("EXPOSE"))
     for service in services.values():
