@@ -110,6 +110,8 @@ async def test_it_shows_the_dashboard_and_takes_no_key(page, store, tmp_path):
         await page.evaluate("new Promise(done => setTimeout(done, 500))")
         assert [row for row in terminal.rows if "groq" in row] == before
         assert viewers(process) == 1
+        process.terminate()
+        await page.wait_for("document.getElementById('end-why').textContent.startsWith('The server has gone')")
         assert list(tmp_path.iterdir()) == []
         problems = await axe.problems(page)
         assert not [one for one in problems if "xterm" not in one], problems
@@ -137,8 +139,9 @@ async def test_with_keys_it_opens_pages_and_writes_no_file(page, store, tmp_path
         assert list(tmp_path.iterdir()) == []
         await page.press("Enter")
         await page.wait_for("document.querySelector('.-first-byte') && !document.querySelector('.-closed')")
-        process.terminate()
-        await page.wait_for("document.getElementById('end-why').textContent.includes('gone')")
+        await page.send("Network.clearBrowserCookies")
+        psutil.Process(process.pid).children()[0].kill()
+        await page.wait_for("document.getElementById('end-why').textContent.startsWith('This browser has not been')")
 
 
 ATTACK = """<!doctype html><title>evil</title><script>

@@ -6,7 +6,9 @@ again.addEventListener("click", () => location.reload());
 async function tell() {
   let words = "The server has gone. Start inftop serve again, and open the address that it prints.";
   try {
-    words = await (await fetch("state")).text();
+    const answer = await fetch("state");
+    const text = await answer.text();
+    words = answer.ok ? text : new DOMParser().parseFromString(text, "text/html").querySelector("p").textContent;
   } catch {
     // gone, as it says
   }

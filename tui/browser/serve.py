@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -52,7 +53,7 @@ async def _serve(viewing: Viewing, host: str, port: int, sessions: int, say: Cal
             with stop_on_signals(stop):
                 say(f"The dashboard of {place}, {keys}:\n\n  {server.new_link()}\n")
                 say(f"The link works once, within {LINK_S / 60:.0f} minutes. From another machine first:")
-                say(f"  ssh -L {found}:{host}:{found} THIS_MACHINE")
+                say(f"  ssh -L {found}:{f'[{host}]' if ':' in host else host}:{found} THIS_MACHINE")
                 with _enter_pressed(lambda: say(f"\n  {server.new_link()}\n")) as can:
                     say(f"{'Enter: another link. ' if can else ''}Ctrl+C: end.")
                     await stop.wait()
@@ -62,14 +63,15 @@ async def _serve(viewing: Viewing, host: str, port: int, sessions: int, say: Cal
 
 @contextlib.contextmanager
 def _enter_pressed(do: Callable[[], None]) -> Iterator[bool]:
-    """Do something at every line that is typed at the terminal, where there is one; gives whether there is."""
-    if not sys.stdin.isatty():
+    """Do something at every line that is typed at the terminal, where we have one; gives whether we have."""
+    loop, descriptor = asyncio.get_running_loop(), sys.stdin.fileno()
+    if not sys.stdin.isatty() or not _in_foreground(descriptor):
         yield False
         return
-    loop, descriptor = asyncio.get_running_loop(), sys.stdin.fileno()
 
     def typed() -> None:
-        if sys.stdin.readline():
+        # in the background what is typed is a shell's, and reading it would stop this process
+        if _in_foreground(descriptor) and sys.stdin.readline():
             do()
         else:
             loop.remove_reader(descriptor)
@@ -79,3 +81,11 @@ def _enter_pressed(do: Callable[[], None]) -> Iterator[bool]:
         yield True
     finally:
         loop.remove_reader(descriptor)
+
+
+def _in_foreground(terminal: int) -> bool:
+    """Whether what is typed at this terminal is for us."""
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False

@@ -81,11 +81,12 @@ class ViewerProcess:
             await self.send(meta({"type": "quit"}))
         self._input.close()
         drained = asyncio.create_task(self._drain())  # else a viewer that draws would wait for us, and we for it
-        with contextlib.suppress(TimeoutError):
+        try:
             await asyncio.wait_for(self._process.wait(), END_S)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        await self._process.wait()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            await self._process.wait()
         for one in (drained, self._last_words):
             one.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tui.browser.messages import passed
-from tui.browser.viewer_process import NoPicture, start, viewer_environment
+from tui.browser.viewer_process import NoPicture, ViewerProcess, start, viewer_environment
 from tui.browser.viewing import Viewing
 from tui.state.view_options import DEFAULTS
 
@@ -66,6 +66,22 @@ async def test_it_draws_its_store_and_ends_when_it_is_asked(store, monkeypatch):
     await viewer.send(passed('["resize", {"width": 90, "height": 20}]', allow_keys=False).to_viewer)
     await viewer.end()
     assert not psutil.pid_exists(viewer.pid)
+
+
+SAYS = """import sys
+def packet(kind, payload): return kind + len(payload).to_bytes(4, "big") + payload
+opened = b'{"type": "open_url", "url": "https://evil.example", "new_tab": true}'
+taken = b'{"type": "deliver_file_start", "key": "k", "path": "/etc/passwd"}'
+sys.stdout.buffer.write(b"a warning\\n__GANGLION__\\n" + packet(b"M", opened) + packet(b"M", taken))
+sys.stdout.buffer.write(packet(b"P", b"packed") + packet(b"D", b"picture") + b"D" + (1 << 30).to_bytes(4, "big"))
+"""
+
+
+async def test_only_pictures_are_passed_on():
+    process = await asyncio.create_subprocess_exec(sys.executable, "-Sc", SAYS, stdin=-1, stdout=-1, stderr=-1)
+    viewer = ViewerProcess(process)
+    assert [one async for one in viewer.pictures()] == [b"picture"]
+    await viewer.end()
 
 
 @pytest.mark.slow
