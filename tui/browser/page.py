@@ -39,11 +39,11 @@ def page_files() -> Mapping[str, File]:
         raise NoTerminal("the browser's terminal is an extra: pip install 'inftop[serve]'") from None
 
 
-def page(host: str, folder: str, foot: str) -> Response:
-    """The page, at the address by which it was asked for; ``foot`` is what its last line says."""
+def page(host: str, folder: str, theme: str, foot: str) -> Response:
+    """The page in a theme, at the address by which it was asked for; ``foot`` is what its last line says."""
     socket = f"ws://{host}/{folder}/socket"
     template = Template((files("tui.browser") / "page.html").read_text(encoding="utf-8"))
-    words = {"socket": socket, "font": str(FONT_SIZE), "foot": foot}
+    words = {"socket": socket, "font": str(FONT_SIZE), "theme": theme, "foot": foot}
     body = template.substitute({name: escape(value) for name, value in words.items()})
     return Response(200, body.encode(), HTML, _policy(socket))
 

@@ -120,7 +120,7 @@ class BrowserServer:
         self._check_room()
         if name == "state":
             return Response(200, b"The session is over.")
-        return page(request.headers["host"], folder, self._foot)
+        return page(request.headers["host"], folder, self._viewing.options.get("theme", ""), self._foot)
 
     def _check_room(self) -> None:
         """Raises Refused where as many look as may."""
