@@ -118,7 +118,7 @@ def _well(status: Status) -> str:
 
 
 def _name(one: EndpointStatus, limit: int = NAME) -> str:
-    return harmless(one.now.name, limit)
+    return harmless(one.label, limit)
 
 
 def _short(status: Status, *, well: bool = True) -> list[str]:

@@ -47,10 +47,12 @@ class Figure(NamedTuple):
 class EndpointStatus(NamedTuple):
     """One endpoint: what is known of it now, and the figures of the window.
 
-    ``age_s`` is how long ago its last sample began, ``since_s`` how long it has been in its state.
+    ``label`` is its name, with the vantage where there are several. ``age_s`` is how long ago its last sample began,
+    ``since_s`` how long it has been in its state.
     """
 
     now: EndpointNow
+    label: str
     age_s: float | None
     since_s: float | None
     ttft_ms: Figure | None
@@ -87,7 +89,8 @@ class Status(NamedTuple):
 
 def status_of(store: StoreNow) -> Status:
     """The status of what was read of a store."""
-    endpoints = tuple(_endpoint(one, store.at) for one in sorted(store.endpoints, key=_worst_first))
+    several = len({one.vantage for one in store.endpoints}) > 1
+    endpoints = tuple(_endpoint(one, store.at, several) for one in sorted(store.endpoints, key=_worst_first))
     return Status(
         store.at,
         together(endpoints),
@@ -111,9 +114,10 @@ def _worst_first(endpoint: EndpointNow) -> tuple[int, str, str]:
     return place, endpoint.name, endpoint.vantage
 
 
-def _endpoint(now: EndpointNow, at: int) -> EndpointStatus:
+def _endpoint(now: EndpointNow, at: int, several_vantages: bool) -> EndpointStatus:
     return EndpointStatus(
         now,
+        f"{now.name} at {now.vantage}" if several_vantages else now.name,
         _seconds_since(now.last_at, at),
         _seconds_since(now.since, at),
         _figure(now, "ttft"),

@@ -38,6 +38,12 @@ def test_of_many_in_one_state_three_are_named():
     assert rendered(None, found).startswith("9 down (e0, e1, e2, 6 more); TTFT")
 
 
+def test_where_several_places_measure_names_have_the_place():
+    found = status(endpoint("a", "down", vantage="fra"), endpoint("a", vantage="nyc"))
+    assert rendered(None, found).startswith("1 down (a at fra); 1 ok;")
+    assert rendered("{name} {vantage}", found) == "a fra\na nyc"
+
+
 @pytest.mark.parametrize(
     ("preset", "mixed", "well", "one", "none"),
     [
