@@ -111,7 +111,7 @@ def _type(field: Mapping[str, Any]) -> str:
         words = ["null" if one is None else f'"{one}"' for one in field["enum"]]
         return " or ".join(words) if len(words) <= _LISTED else "text"
     if "const" in field:
-        return f'"{field["const"]}"'
+        return json.dumps(field["const"])
     if "anyOf" in field:
         return " or ".join(dict.fromkeys(_type(one) for one in field["anyOf"]))
     names = {"string": "text", "integer": "whole number", "boolean": "true or false", "array": "list"}

@@ -147,6 +147,12 @@ def test_a_locked_store_says_so(tmp_path, store):
     assert ask(store, "/api/status")[0] == 503
 
 
+def test_a_database_that_is_away_is_said_without_its_password():
+    status, content = ask("postgresql://inftop:planted-Zq7hVx2L@127.0.0.1:1/x", "/api/status")
+    assert (status, content["error"]["code"]) == (503, "store_failed")
+    assert "planted" not in content["error"]["message"]
+
+
 def test_several_recorders_are_all_told_of(store):
     for vantage in ("berlin", "tokyo"):
         samples = minutes("a", 100.0, vantage=vantage)
