@@ -179,6 +179,7 @@ def test_github_sees_an_annotation_and_a_summary(path: Path, tmp_path: Path, mon
     assert "| endpoint | metric | shown |" in text
 
 
+@pytest.mark.slow
 def test_no_output_has_a_part_of_a_key(path: Path, tmp_path: Path, simulator, monkeypatch, capsys):
     table = ENDPOINT.format(name="echo", url=simulator.url).replace('"none"', '"ECHOED_API_KEY"')
     path.write_text(f"{path.read_text()}\n{table}")

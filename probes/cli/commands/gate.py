@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -276,7 +277,7 @@ class _LiveLine:
             self._rounds.append(news)
         text = harmless(round_line(self._rounds, self._request) if isinstance(news, GateRound) else wait_line(news))
         if self._live:
-            width = os.get_terminal_size(sys.stderr.fileno()).columns - 1
+            width = shutil.get_terminal_size().columns - 1
             sys.stderr.write(f"\r\x1b[2K{cropped(text, width)}")
             sys.stderr.flush()
         elif isinstance(news, GateWait) or (news.number or 1) % _SAID_EVERY == 0:

@@ -13,14 +13,14 @@ from probes.budget.charge import charge
 from probes.endpoint import Endpoint
 from probes.engine.endpoint_backoff import EndpointBackoff
 from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
-from probes.engine.gate.sides import WARM_UPS, most_usd
+from probes.engine.gate.sides import WARM_UPS, most_usd, why_lost
 from probes.engine.services import ProbeServices
 from probes.gate.rule import decide
 from probes.gate.verdict import GateEvidence, GateRequest, GateVerdict, PastStretches, Round
 from probes.keys.secret import KeyMissing
 from probes.measure.build_sample import unmeasured_sample
 from probes.measure.probe import Prober, ProbeResult
-from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
+from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.text import line
 
@@ -154,7 +154,7 @@ class GateTask:
                     samples[side.endpoint.name] = await self._probe(side)
         if not samples:
             return
-        lost = _why_lost(samples, sides) if counts else None
+        lost = why_lost(samples, order) if counts else None
         number = None
         if counts and lost is None:
             self._rounds.append(samples)
@@ -230,19 +230,3 @@ class _Side:
         )
         self.blocked_until = 0.0 if wait is None else time.monotonic() + wait
         self.why = result.wait_why or str(result.sample.outcome)
-
-
-def _why_lost(samples: Round, sides: Sequence[_Side]) -> str | None:
-    """Why a round does not count: a probe did not come about, or this machine spoilt or distorted one.
-
-    One that met a rate limit always counts: it tells of a storm.
-    """
-    if any(one.outcome in LIMITED for one in samples.values()):
-        return None
-    for side in sides:
-        sample = samples.get(side.endpoint.name)
-        if sample is None or sample.outcome in INCONCLUSIVE:
-            return "not finished" if sample is None else f"{line(side.endpoint.name)}: {sample.outcome}"
-        if sample.trusted is False:
-            return f"{line(side.endpoint.name)}: not trusted, this machine held it up"
-    return None

@@ -1,4 +1,4 @@
-"""The endpoints that a gate probes, all with the same question where two are compared, and what still differs; pure."""
+"""The endpoints that a gate probes, what differs between them, and which of their rounds count; pure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +9,12 @@ from probes.budget.daily_cost import prompt_tokens
 from probes.config.select import choose
 from probes.endpoint import Endpoint
 from probes.engine.race.lanes import differences
-from probes.gate.verdict import GateRequest
+from probes.gate.verdict import GateRequest, Round
+from probes.outcome import INCONCLUSIVE, LIMITED
+from probes.text import line
+
+WARM_UPS: Final = 1
+"""Probes of each endpoint before the first round, which are in no figure: a server may have to load its model first."""
 
 
 def gate_endpoints(request: GateRequest, endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
@@ -57,5 +62,18 @@ def most_usd(endpoint: Endpoint) -> float:
     return highest_charge(endpoint).usd + again
 
 
-WARM_UPS: Final = 1
-"""Probes of each endpoint before the first round, which are in no figure: a server may have to load its model first."""
+def why_lost(samples: Round, names: Sequence[str]) -> str | None:
+    """Why a round of these endpoints does not count; None where it does.
+
+    It does not where a probe did not come about, or this machine spoilt or distorted one. A round that met a rate limit
+    always counts: it tells of a storm.
+    """
+    if any(one.outcome in LIMITED for one in samples.values()):
+        return None
+    for name in names:
+        sample = samples.get(name)
+        if sample is None or sample.outcome in INCONCLUSIVE:
+            return f"{line(name)}: {'not sent' if sample is None else sample.outcome}"
+        if sample.trusted is False:
+            return f"{line(name)}: not trusted, this machine held it up"
+    return None

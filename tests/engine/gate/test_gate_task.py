@@ -210,10 +210,9 @@ def test_stopped_by_hand_it_says_what_is_known(world: World):
     assert [one.outcome for one in run_.samples if one.endpoint == "new"] == [Outcome.SKIPPED]
 
 
-def test_the_question_of_the_base_is_asked_of_both():
-    known = [endpoint(name="new", prompt="A?", max_output_tokens=9), endpoint(name="base", prompt="B?", system="S")]
-    new, base = gate_endpoints(REQUEST, known)
-    assert (new.prompt, new.system, new.max_output_tokens) == ("B?", "S", 256)
-    assert base == replace(known[1], connection="warm")
-    [alone] = gate_endpoints(GateRequest(new=("new",), baseline_s=86400.0), known)
-    assert (alone.prompt, alone.max_output_tokens) == ("A?", 9)
+def test_what_a_provider_leaves_uncounted_counts_up_to_its_cap(world: World):
+    cut = replace(USUAL, fault=fault.CutOff(3))
+    run = world.run({"new": cut, "base": USUAL}, replace(REQUEST, max_probes=20), price=PRICE)
+    charged = sum(charge(*one).usd for one in world.services.costs)
+    assert run.usd == pytest.approx(charged)
+    assert charged > sum(one.cost_usd or 0.0 for one in run.samples)
