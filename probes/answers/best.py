@@ -1,7 +1,7 @@
 """Who of a group is best now, how sure that is, and why the others are not to be had; pure.
 
 Members are ranked by their median over the window. The first is then compared with each other one over the same time:
-the window is cut into equal bins, a bin in which both have samples is a pair, and `paired_interval`, which is
+that time is cut into equal bins, a bin in which both have samples is a pair, and `paired_interval`, which is
 calibrated for speeds that drift, says whether the difference could be luck. `tests/bench/best_power.py` measures how
 often it errs.
 """
@@ -26,7 +26,7 @@ FAILED_SHARE: Final = 0.2
 """A member of whose probes more than this share failed in the window is not ranked, however it is judged now."""
 
 MOST_PAIRS: Final = 60
-"""The window has at most so many bins: intervals are calibrated up to a hundred pairs, and more tell little more."""
+"""There are about so many bins at most: intervals are calibrated up to a hundred pairs, and more tell little more."""
 
 MAY_BE_BEST: Final = ("ok", "learning", "slow", "changed", "burning")
 """The states in which a member is ranked; one that is slow, or served by a changed model, may still be the best."""
@@ -109,7 +109,7 @@ def best(now: StoreNow, group: str, by: By = "ttft", among: Collection[str] = ()
         now,
         vantage,
         others,
-        tuple(_compared(ranked, by, now)),
+        tuple(_compared(ranked, by)),
         tuple(one for one in judged if one.veto is not None),
     )
 
@@ -160,10 +160,15 @@ def comparisons(members: int) -> int:
     return members * members * (members - 1) // 2
 
 
-def bin_ms(window_s: float, members: Sequence[EndpointNow]) -> int:
-    """How long a bin is: at least the longest interval of a member, so that each has a sample in most."""
+def bin_ms(members: Sequence[EndpointNow]) -> int:
+    """How long a bin is: at least the longest interval of a member, so that each has a sample in most.
+
+    All the samples are in `MOST_PAIRS` bins or one more, of a recorder that has just begun too.
+    """
     longest = max((one.interval_s or 0.0 for one in members), default=0.0)
-    return max(1, round(1000 * max(longest, window_s / MOST_PAIRS)))
+    times = [sample.started_at for one in members for sample in one.values]
+    span = max(times) - min(times) if times else 0
+    return max(1, round(1000 * longest), math.ceil(span / MOST_PAIRS))
 
 
 def _vantage(now: StoreNow, members: Sequence[EndpointNow], usual: str | None) -> str | None:
@@ -204,12 +209,12 @@ def _order(one: Member, by: By) -> tuple[float, float, str]:
     return -value if by == "tokens_per_s" else value, math.inf if wait is None else wait, one.endpoint.name
 
 
-def _compared(ranked: Sequence[Member], by: By, now: StoreNow) -> Iterable[Member]:
+def _compared(ranked: Sequence[Member], by: By) -> Iterable[Member]:
     if not ranked:
         return
     first, *others = ranked
     yield first
-    length = bin_ms(now.window_s, [one.endpoint for one in ranked])
+    length = bin_ms([one.endpoint for one in ranked])
     for one in others:
         found = compare(first.endpoint.values, one.endpoint.values, by, length, comparisons(len(ranked)))
         yield one._replace(against_first=found)

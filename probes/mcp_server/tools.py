@@ -143,8 +143,8 @@ def _compare(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
     now = read_now(place.url, given["window_s"], given["lane"], endpoints=names)
     _check_endpoints(now, names)
     one, other = _seen_from_one_place(now, names, place.vantage)
-    found = compare(one.values, other.values, given["by"], bin_ms(now.window_s, (one, other)))
-    back = compare(other.values, one.values, given["by"], bin_ms(now.window_s, (one, other)))
+    found = compare(one.values, other.values, given["by"], bin_ms((one, other)))
+    back = compare(other.values, one.values, given["by"], bin_ms((one, other)))
     if found.ratio is None and not (found.shown or back.shown):
         said = "Too few samples of both at the same times to compare: try a longer window_s."
     elif found.shown or back.shown:

@@ -151,10 +151,23 @@ def test_few_pairs_show_nothing():
     assert (found.pairs, found.ratio, found.low, found.shown) == (2, pytest.approx(9.0), None, False)
 
 
-def test_bins_are_as_long_as_the_longest_interval_and_never_more_than_sixty():
-    assert bin_ms(3_600.0, [member("a"), member("b", interval_s=300.0)]) == 300_000
-    assert bin_ms(86_400.0, [member("a")]) == 1_440_000
-    assert bin_ms(60.0, [member("a", interval_s=None)]) == 1_000
+def test_bins_are_as_long_as_the_longest_interval_and_about_sixty_at_most():
+    hour, day = noisy(1.0, count=61), noisy(1.0, count=1_441)
+    assert bin_ms([member("a", hour), member("b", interval_s=300.0)]) == 300_000
+    assert bin_ms([member("a", day)]) == 1_440_000
+    assert bin_ms([member("a", hour, interval_s=None)]) == 60_000
+    assert bin_ms([member("a", interval_s=None)]) == 1
+
+
+def test_a_recorder_that_has_just_begun_has_pairs_too():
+    def seconds(level):
+        return tuple(one._replace(started_at=NOW - 1_000 * number) for number, one in enumerate(noisy(level, count=20)))
+
+    members = (member(name, seconds(level), interval_s=1.0) for name, level in (("a", 100.0), ("b", 300.0)))
+    assert best(store(*members), "g").ranked[1].against_first.pairs == 20
+
+
+def test_of_how_many_comparisons():
     assert [comparisons(members) for members in (1, 2, 3, 6)] == [0, 2, 9, 90]
 
 
