@@ -23,17 +23,20 @@ MOST_BYTES: Final = 990_000
 
 
 class Detail(NamedTuple):
-    """Which parts of the cards a page has, and in words what it is ``without``."""
+    """Which parts of the cards a page has, of how many endpoints, and in words what it is ``without``."""
 
     weeks: bool = True
     values: bool = True
     without: str = ""
+    cards: int | None = None
 
 
 DETAILS: Final = (
     Detail(),
     Detail(values=False, without="the tables behind the charts"),
     Detail(weeks=False, values=False, without="the tables behind the charts, and weeks"),
+    Detail(weeks=False, values=False, without="all but the first 100 endpoints, which have no weeks here", cards=100),
+    Detail(weeks=False, values=False, without="all endpoints but in the ranking", cards=0),
 )
 """From all there is to the least: the first that fits into `MOST_BYTES` is taken."""
 
@@ -53,7 +56,7 @@ def page(report: Report, zone: tzinfo = UTC, *, every_s: int | None = None, noti
 
 def _page(report: Report, zone: tzinfo, every_s: int | None, notice: str, detail: Detail) -> str:
     title = f"{plural(len(report.endpoints), 'endpoint')}, {span_words(report.until - report.since)}"
-    first = _summary(report, zone, every_s, notice) + _ranking(report)
+    first = _summary(report, zone, every_s, notice) + _ranking(report, detail)
     main = f"<main id=main>{first}{_cards(report, zone, detail)}{_rest(report, zone)}</main>"
     head = _header(report, zone, title, every_s)
     body = f"<a class=skip href=#main>Skip to the content</a><div class=page>{head}{main}{_footer(report, zone)}</div>"
@@ -132,8 +135,8 @@ def _nav(report: Report) -> str:
     return "<nav aria-label=Contents>" + "".join(f"<a href=#{to}>{name}</a>" for to, name in places) + "</nav>"
 
 
-def _ranking(report: Report) -> str:
-    numbers = {one.name: number for number, one in enumerate(report.endpoints, 1)}
+def _ranking(report: Report, detail: Detail) -> str:
+    numbers = {one.name: number for number, one in enumerate(report.endpoints[: detail.cards], 1)}
     tables = "".join(group_table(group, report, numbers) for group in report.groups)
     return (
         "<section aria-labelledby=ranking><h2 id=ranking>Ranking</h2><p class=note>By the median TTFT of each group. "
@@ -146,13 +149,13 @@ def _cards(report: Report, zone: tzinfo, detail: Detail) -> str:
     few = len(report.endpoints) <= OPEN_UP_TO
     cards = "".join(
         card(one, report, Place(n, few or n == 1, zone, detail.weeks, detail.values))
-        for n, one in enumerate(report.endpoints, 1)
+        for n, one in enumerate(report.endpoints[: detail.cards], 1)
     )
     less = f" To stay below a megabyte this page leaves out {detail.without}." if detail.without else ""
     return (
         "<section aria-labelledby=endpoints><h2 id=endpoints>Endpoints</h2><p class=note>Each opens to its charts. "
         "Grounds with an upper edge are incidents: a full edge is critical, a broken one a warning. A gap: nothing was "
-        f"measured, or nothing that can be trusted.{less}</p><div class=eps>{cards}</div></section>"
+        f"measured, or nothing that can be trusted.{less}</p>{cards and f'<div class=eps>{cards}</div>'}</section>"
     )
 
 

@@ -3,10 +3,18 @@
 import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean
+from typing import Final
 
 from probes.report.report import Difference, EndpointReport, Group, Point, Ranked
-from probes.stats.paired_confidence import MOST, paired_interval
+from probes.stats.paired_confidence import paired_interval
 from probes.stats.quantiles import median
+
+STRETCHES: Final = 16
+"""Into so many stretches a report's time is put together: the fewer, the less each resembles the one before it.
+
+`tests/bench/report_ranking.py` says how often a difference between equals is shown: in 2 to 4 of 100 where speeds drift
+with a memory of 0.7 from slice to slice, in 3 to 10 with one of 0.9.
+"""
 
 
 def groups_of(endpoints: Sequence[EndpointReport]) -> tuple[Group, ...]:
@@ -36,9 +44,9 @@ def difference(points: Sequence[Point], first: Sequence[Point]) -> Difference | 
     """How many times the other's TTFT one's is, slice by slice at the same time; None where no slice has both.
 
     Speeds drift, and neighbouring slices are alike: the interval is that of pairs that drift
-    (`probes.stats.paired_confidence`), of at most `MOST` stretches of equal length.
+    (`probes.stats.paired_confidence`), of at most `STRETCHES` of equal length.
     """
-    each = -(-len(points) // MOST)
+    each = -(-len(points) // STRETCHES)
     logs: list[float] = []
     for begin in range(0, len(points), max(each, 1)):
         pairs = zip(points[begin : begin + each], first[begin : begin + each], strict=False)

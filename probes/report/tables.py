@@ -31,6 +31,9 @@ from probes.report.words import (
 )
 
 _WIDE: Final = 200
+_ENOUGH: Final = 160
+_LONG: Final = 900
+
 _FEW: Final = "too few trusted answers"
 
 LEAD_REASONS: Final[Mapping[LeadReason, str]] = {
@@ -42,11 +45,16 @@ LEAD_REASONS: Final[Mapping[LeadReason, str]] = {
 
 TERMS: Final = (
     "TTFT", "tokens/s", "p50, p95", "error rate", "rate-limit hit", "cold, warm", "trusted", "buffered", "cost",
-    "incident span", "good probe, objective", "error budget", "stale", "race", "heat", "vantage",
+    "good probe, objective", "error budget", "stale", "race", "heat", "vantage",
 )  # fmt: skip
 """Words that are explained at the end of the page, as `probes.definitions` has them."""
 
 OWN_TERMS: Final = (
+    (
+        "incident",
+        "Trouble of one cause from its first failure to its end: the provider's, a model's, an endpoint's, or that of "
+        "the network it was measured from. Slowness counts against what is usual at that hour of the week.",
+    ),
     (
         "95 % interval",
         "Where the true value lies, with 95 % confidence: of a quantile by order statistics, of a rate by Wilson. It "
@@ -68,7 +76,7 @@ OWN_TERMS: Final = (
 
 
 def group_table(group: Group, report: Report, numbers: Mapping[str, int]) -> str:
-    """A group's ranking; ``numbers`` are those of the endpoints' cards."""
+    """A group's ranking; ``numbers`` are those of the endpoints' cards, of which not all need have one."""
     members = [report.endpoint(one.endpoint) for one in group.ranked]
     axis = _axis(members)
     compared = bool(group.name)
@@ -86,7 +94,7 @@ def group_table(group: Group, report: Report, numbers: Mapping[str, int]) -> str
         "<abbr title='US dollars for a million tokens, input and output together'>$/M</abbr>",
     ]
     rows = [
-        _ranked_row(place, ranked, one, axis, numbers[one.name], compared=compared)
+        _ranked_row(place, ranked, one, axis, numbers.get(one.name, 0), compared=compared)
         for place, (ranked, one) in enumerate(zip(group.ranked, members, strict=True), 1)
     ]
     title = esc(group.name) if group.name else "Alone in their group"
@@ -109,7 +117,7 @@ def _ranked_row(
         f"{whole.rate_limited:,}",
         price(whole.usd_per_million) if whole.usd_per_million is not None else dash("no price is known"),
     ]
-    head = f"<a href=#e{number_}>{esc(one.name)}</a>"
+    head = f"<a href=#e{number_}>{esc(one.name)}</a>" if number_ else esc(one.name)
     found = row(cells, head)
     return found.replace("<tr>", f"<tr><td>{place}", 1) if compared else found
 
@@ -273,12 +281,23 @@ def certificate_table(found: Certificate | None, zone: tzinfo, *, redacted: bool
             percent(errors.bound_held) if errors.bound_held is not None else nothing,
         )
         rows.append(row(cells, esc(one.load)))
+    verdict = found.verdict
     errors_found = table("Errors against a known truth", heads, rows, "accuracy")
-    return f"<p class=note>{esc(found.verdict, 300)}. {made}</p>{errors_found}"
+    return f"<p class=note>{esc(verdict[:1].upper() + verdict[1:], 300)}. {made}</p>{errors_found}"
+
+
+def _beginning(text: str) -> str:
+    """The first sentences of a definition, some `_ENOUGH` characters: the whole is in docs/definitions.md."""
+    said = ""
+    for sentence in text.replace("`", "").split(". "):
+        said = f"{said}. {sentence}" if said else sentence
+        if len(said) >= _ENOUGH:
+            break
+    return said if said.endswith(".") else f"{said}."
 
 
 def terms_list() -> str:
     """What the words of the page mean."""
-    said = [(esc(word), esc(definition(word), 1_200)) for word in TERMS]
+    said = [(esc(word), esc(_beginning(definition(word)), _LONG)) for word in TERMS]
     said += [(esc(word), esc(text, 600)) for word, text in OWN_TERMS]
     return "<dl class=terms>" + "".join(f"<dt>{word}</dt><dd>{text}</dd>" for word, text in said) + "</dl>"

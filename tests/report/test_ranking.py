@@ -1,5 +1,6 @@
 """Who is first of a group, and by how much the others are behind."""
 
+import math
 import random
 
 from probes.report.ranking import difference, groups_of
@@ -35,6 +36,20 @@ def test_a_few_slices_have_no_interval_and_many_are_put_together():
     few = difference(points(200.0, 1, count=2), points(100.0, 2, count=2))
     assert (few.low, few.is_shown) == (None, False)
     assert difference(points(200.0, 1, count=500), points(100.0, 2, count=500)).is_shown
+
+
+def test_equals_that_drift_are_seldom_called_different():
+    """In at most one of ten, where half of what varies is a drift with a memory of 0.9 from slice to slice."""
+    dice = random.Random(5)
+
+    def drifting():
+        level, found = 0.0, []
+        for n in range(169):
+            level = 0.9 * level + dice.gauss(0, 0.046)
+            found.append(Point(n, 100.0 * math.exp(level + dice.gauss(0, 0.106))))
+        return tuple(found)
+
+    assert sum(difference(drifting(), drifting()).is_shown for _ in range(60)) <= 6
 
 
 def test_slices_that_only_one_of_them_has_do_not_count():

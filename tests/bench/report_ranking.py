@@ -1,0 +1,57 @@
+"""How often a report shows a difference between endpoints that are equal, where their speeds drift.
+
+    python -m tests.bench.report_ranking [--reports 300]
+
+Each endpoint's TTFT is 100 ms, by a log-normal spread of 15 %, part of which is a drift (an autoregressive process) with
+a memory from slice to slice.
+"""
+
+import argparse
+import math
+import random
+
+from probes.report.ranking import difference, groups_of
+from probes.report.report import EndpointReport, Estimate, Figures, Point
+
+SPREAD = 0.15
+
+
+def drifting(dice: random.Random, slices: int, share: float, memory: float) -> tuple[Point, ...]:
+    """The slices of one endpoint; ``share`` of the variance is drift."""
+    drift, noise = SPREAD * math.sqrt(share), SPREAD * math.sqrt(1 - share)
+    level, found = dice.gauss(0, drift), []
+    for number in range(slices):
+        level = memory * level + dice.gauss(0, drift * math.sqrt(1 - memory**2))
+        found.append(Point(number, 100 * math.exp(level + dice.gauss(0, noise)), finished=1))
+    return tuple(found)
+
+
+def endpoint(name: str, points: tuple[Point, ...]) -> EndpointReport:
+    """An endpoint with the median of its slices."""
+    middle = sorted(one.ttft_p50 or 0.0 for one in points)[len(points) // 2]
+    return EndpointReport(name, "p", "m", "g", "warm", ("v",), whole=Figures(ttft_p50=Estimate(middle)), points=points)
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--reports", type=int, default=300)
+    reports = parser.parse_args().reports
+    print("slices  drift  memory  two: shown  of five: second shown slower")
+    for slices in (53, 169):
+        for share, memory in ((0.0, 0.0), (1 / 3, 0.7), (1 / 3, 0.9), (0.5, 0.9)):
+            dice = random.Random(7)
+            pairs = seconds = 0
+            for _ in range(reports):
+                five = [endpoint(f"e{n}", drifting(dice, slices, share, memory)) for n in range(5)]
+                found = difference(five[0].points, five[1].points)
+                pairs += found is not None and found.is_shown
+                second = groups_of(five)[0].ranked[1].difference
+                seconds += second is not None and second.is_shown
+            print(
+                f"{slices:6}  {share:5.2f}  {memory:6}  {100 * pairs / reports:8.1f} %  {100 * seconds / reports:8.1f} %"
+            )
+
+
+if __name__ == "__main__":
+    main()
