@@ -67,13 +67,13 @@ def _names(endpoints: Iterable[EndpointReport], public: Collection[str]) -> Iter
 
 
 def _groups(endpoints: Iterable[EndpointReport], public: Collection[str]) -> Iterable[tuple[str, str]]:
-    models: dict[str, set[str | None]] = {}
+    models: dict[str, set[str]] = {}
     for one in endpoints:
-        models.setdefault(one.group, set()).add(public_model(one.model) if one.provider in public else None)
+        model = public_model(one.model) if one.provider in public else None
+        models.setdefault(one.group, set()).update([model] if model else [])
     taken: set[str] = set()
     for number, (group, found) in enumerate(models.items(), 1):
-        model = next(iter(found)) if len(found) == 1 else None
-        name = model if model and model not in taken else f"group {number}"
+        name = next(iter(found)) if len(found) == 1 and not found & taken else f"group {number}"
         taken.add(name)
         yield group, name
 

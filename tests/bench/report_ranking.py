@@ -2,8 +2,8 @@
 
     python -m tests.bench.report_ranking [--reports 300]
 
-Each endpoint's TTFT is 100 ms, by a log-normal spread of 15 %, part of which is a drift (an autoregressive process) with
-a memory from slice to slice.
+Each endpoint's TTFT is 100 ms, by a log-normal spread of 15 %, part of which is a drift (an autoregressive process)
+with a memory from slice to slice.
 """
 
 import argparse
@@ -48,9 +48,8 @@ def main() -> None:
                 pairs += found is not None and found.is_shown
                 second = groups_of(five)[0].ranked[1].difference
                 seconds += second is not None and second.is_shown
-            print(
-                f"{slices:6}  {share:5.2f}  {memory:6}  {100 * pairs / reports:8.1f} %  {100 * seconds / reports:8.1f} %"
-            )
+            rates = (f"{100 * count / reports:8.1f} %" for count in (pairs, seconds))
+            print(f"{slices:6}  {share:5.2f}  {memory:6}", *rates, sep="  ")
 
 
 if __name__ == "__main__":
