@@ -175,7 +175,7 @@ def _incidents(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
     with closing(StoreReader(place.url)) as reader:
         found = read_incidents(reader, since, open_only=given["open_only"], limit=given["limit"])
     still = sum(one.is_open for one in found)
-    said = f"{len(found)} incidents, the newest first; {still} of them open."
+    said = f"Incidents found: {len(found)}, the newest first; {still} of them open."
     return _answer(now, said, {"incidents": [_incident(one) for one in found]})
 
 

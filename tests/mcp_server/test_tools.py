@@ -2,17 +2,21 @@
 
 import json
 import sqlite3
+import threading
 
 import pytest
 
 pytest.importorskip("mcp", reason="needs the extra mcp")
 
+import anyio
+from mcp_types import CallToolRequestParams
 from msgspec.structs import replace
 
 from probes.alerts.incident import Change
 from probes.alerts.state import Judgement, State
 from probes.answers import read
 from probes.answers.place import Place
+from probes.mcp_server import server
 from probes.mcp_server.server import answered
 from probes.mcp_server.tools import TOOLS
 from probes.outcome import Outcome
@@ -118,7 +122,7 @@ def test_incidents_quote_what_was_said_and_leave_out_what_a_model_wrote(recorded
     assert (len(found["members"]), found["members_left_out"]) == (20, 22)
     assert found["evidence"] == [{"untrusted_text": "2 of 2 endpoints of groq fail, others do not"}]
     assert found["note"] == {"untrusted_text": INJECTION}
-    assert told["conclusion"].startswith("1 incidents, the newest first; 1 of them open.")
+    assert told["conclusion"].startswith("Incidents found: 1, the newest first; 1 of them open.")
 
 
 @pytest.mark.parametrize(
@@ -187,3 +191,17 @@ def test_a_defect_says_nothing_of_this_machine(recorded, monkeypatch, caplog):
     assert told["error"] == "defect"
     assert "secret" not in json.dumps(told)
     assert "secret" in caplog.text
+
+
+async def test_a_store_that_does_not_answer_is_given_up_and_holds_nobody_up(monkeypatch):
+    let_go = threading.Event()
+    stuck = TOOLS[1]._replace(answer=lambda *_: let_go.wait())
+    monkeypatch.setattr(server, "TOOLS", (stuck,))
+    monkeypatch.setattr(server, "DEADLINE_S", 0.01)
+    try:
+        params = CallToolRequestParams(name="status")
+        told = await server._call_tool(Place("sqlite:///x.db"), anyio.CapacityLimiter(1), None, params)
+    finally:
+        let_go.set()
+    assert told.is_error
+    assert json.loads(told.content[0].text)["error"] == "too_slow"
