@@ -83,11 +83,11 @@ def record(
     ] = None,
     otlp: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Push them to an OpenTelemetry collector, like http://localhost:4318."),
+        typer.Option(metavar="URL", help="Push metrics to an OpenTelemetry collector, like http://localhost:4318."),
     ] = None,
     metrics_names: Annotated[
         Literal["new", "both", "old"],
-        typer.Option(help="Names of times: those of a client, those of a server as until 0.1.0, or both."),
+        typer.Option(help="Names of times in metrics: those of a client, the deprecated ones of a server, or both."),
     ] = "both",
     metrics_detail: Annotated[
         Literal["basic", "full"],

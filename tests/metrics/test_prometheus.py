@@ -81,7 +81,7 @@ def prometheus(folder: Path, address, features=(), rule_files=()):
         try:
             yield Prometheus(f"http://{listens}")
         finally:
-            process.terminate()
+            process.kill()  # nobody needs its data
             process.wait()
 
 
