@@ -13,7 +13,7 @@ HIGHER_IS_BETTER: Final[frozenset[Metric]] = frozenset({"tokens_per_s"})
 
 _UNITS: Final = {"ms": 1.0, "s": 1000.0}
 _LIMIT: Final = re.compile(
-    r"(?P<metric>[a-z_/]+)\s*(?P<quantile>[a-z]+\d*)?\s*(?P<sign><=|>=|<|>|=+)\s*"
+    r"(?P<metric>[a-z][a-z0-9_]*)\s*(?P<quantile>[a-z]+\d*)?\s*(?P<sign><=|>=|<|>|=+)\s*"
     r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[a-z%/]*)",
     re.ASCII | re.IGNORECASE,
 )

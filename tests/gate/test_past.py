@@ -1,0 +1,104 @@
+"""An endpoint against stretches of its own past."""
+
+import math
+import random
+
+import pytest
+
+from probes.gate.past import FEWEST_STRETCHES, alike, cut, ratio_drift, spread
+from probes.gate.verdict import GateRequest, PastStretch
+from probes.outcome import Outcome
+from tests.gate.rounds import probe, rounds, run, times
+
+HOUR = 3_600_000
+BASELINE = GateRequest(new=("new",), baseline_s=28 * 86_400, metrics=("ttft",), max_probes=100)
+
+
+def past(drift: float, count: int = 100, seed: int = 5) -> tuple[PastStretch, ...]:
+    """Stretches at the same hour of the week, of 15 samples each."""
+    dice = random.Random(seed)
+    samples = []
+    for week in range(count):
+        level = 400 * dice.lognormvariate(0, drift)
+        samples += [probe(level * dice.lognormvariate(0, 0.3), started_at=week * 168 * HOUR + at) for at in range(15)]
+    return cut(samples, 3600)
+
+
+def test_samples_are_cut_into_stretches_with_what_counts():
+    good = [probe(400.0 + at, started_at=at * 60_000) for at in range(9)]
+    bad = [
+        probe(outcome=Outcome.SERVER_ERROR, started_at=9 * 60_000),
+        probe(outcome=Outcome.RATE_LIMITED, started_at=0),
+    ]
+    cold = [probe(9_000, connection="cold", started_at=2 * HOUR), probe(9_000, trusted=False, started_at=2 * HOUR)]
+    first, second = cut([*good, *bad, *cold], 3600)
+    assert (first.at, first.failed, first.finished) == (0, 1, 10)
+    assert first.medians == {"ttft": pytest.approx(404.0)}
+    assert (second.at, second.medians, second.finished) == (2 * HOUR, {}, 2)
+    with pytest.raises(ValueError, match="longer than 0 s"):
+        cut(good, 0)
+
+
+def test_the_same_hours_of_the_week_are_preferred():
+    def stretch(at: float) -> PastStretch:
+        return PastStretch(int(at * HOUR), {}, {}, 0, 10)
+
+    weekly = [stretch(week * 168 + hour) for week in range(15) for hour in (9, 10, 11, 15)]
+    found = alike(weekly, 100 * 168 * HOUR + 10 * HOUR)
+    assert len(found) == 45
+    assert {one.at // HOUR % 168 for one in found} == {9, 10, 11}
+    daily = [stretch(day * 24 + hour) for day in range(28) for hour in (0, 12, 23)]
+    assert {one.at // HOUR % 24 for one in alike(daily, 0)} == {0, 23}
+    few = [stretch(day * 24 + 12) for day in range(5)]
+    assert alike(few, 0) == few
+
+
+@pytest.mark.parametrize(
+    ("ratio", "drift", "verdict"),
+    [(1, 0.0, "pass"), (0.7, 0.0, "pass"), (2, 0.0, "fail"), (2, 0.1, "fail"), (1.5, 0.3, "inconclusive")],
+)
+def test_a_gate_is_held_against_how_its_past_differs_from_stretch_to_stretch(ratio, drift, verdict):
+    found = run(BASELINE, rounds(new=times(ratio, 100, 1)), past={"new": past(drift)})
+    assert found.verdict == verdict
+    assert found.findings[0].estimate == pytest.approx(ratio, rel=0.15)
+
+
+def test_too_short_a_past_says_nothing():
+    found = run(BASELINE, rounds(new=times(3, 100, 1)), past={"new": past(0.0, FEWEST_STRETCHES - 1)})
+    assert found.verdict == "inconclusive"
+    assert "only 29 stretches of its past" in found.why
+
+
+def test_errors_are_held_against_the_past_too():
+    request = GateRequest(new=("new",), baseline_s=28 * 86_400, metrics=("errors",), max_probes=100)
+    bad = [probe(outcome=Outcome.CUT) if at % 4 == 1 else probe(400) for at in range(100)]
+    assert run(request, rounds(new=bad), past={"new": past(0.0)}).verdict == "fail"
+    assert run(request, rounds(new=times(1, 100, 1)), past={"new": past(0.0)}).verdict == "pass"
+
+
+def test_a_spread_is_by_rank_and_with_few_values_as_of_a_normal():
+    values = [float(one) for one in range(1, 100)]
+    assert spread(values, 0.05) == (5.0, 95.0)
+    low, high = spread(values, 0.001)
+    assert low < 1
+    assert high > 99
+    assert spread([7.0] * 40, 0.001) == (7.0, 7.0)
+
+
+def test_the_drift_of_a_ratio_is_without_what_both_share_and_without_noise():
+    still, moving = past(0.0), past(0.2)
+    assert ratio_drift(moving, moving, "ttft") == 0
+    assert ratio_drift(past(0.2, seed=6), still, "ttft") == pytest.approx(0.2, rel=0.25)
+    assert ratio_drift(still, past(0.0, seed=6), "ttft") < 0.07
+    assert ratio_drift(still, still[:20], "ttft") is None
+    assert ratio_drift(still, still, "tokens_per_s") is None
+
+
+def test_what_a_ratio_does_by_itself_does_not_fail():
+    request = GateRequest(new=("new",), against="base", metrics=("ttft",))
+    every = rounds(new=times(1.7, 100, 1), base=times(1, 100, 2))
+    assert run(request, every).verdict == "fail"
+    known = {"new": past(0.3), "base": past(0.0)}
+    found = run(request, every, past=known)
+    assert found.verdict == "inconclusive"
+    assert math.isclose(found.findings[0].low, found.findings[0].estimate, rel_tol=0.3)
