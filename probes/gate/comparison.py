@@ -28,8 +28,11 @@ Nobody can do better with 100 pairs: if 2 of 100 fail, 13 of 100 such gates see 
 """
 
 
-BY_ITSELF: Final = 2.5
-"""So many standard deviations of what a ratio does by itself do not fail: luck gets there in 6 of 1,000 stretches."""
+BY_ITSELF: Final = 2.6
+"""A ratio fails that is beyond so many standard deviations of what it does by itself: luck gets there in 5 of 1,000."""
+
+_ONE_DEVIATION: Final = 0.1587
+"""The chance that a normal value is above one standard deviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,8 @@ class Comparison:
 
     The endpoint fails where the whole interval is above ``fails_above``, and passes where it is below
     ``passes_below``. ``estimate`` and ``bounds`` are None where there is nothing to compare; ``missing`` says why.
-    ``never_answered``: the endpoint failed each time, which fails whatever else is known.
+    ``never_answered``: the endpoint failed each time, which fails whatever else is known. ``is_news``: it is worse than
+    it gets by itself from one stretch to the next; what is none does not fail.
     """
 
     endpoint: str
@@ -52,6 +56,7 @@ class Comparison:
     missing: str = ""
     limit: Limit | None = None
     never_answered: bool = False
+    is_news: bool = True
 
     @property
     def is_reversed(self) -> bool:
@@ -71,7 +76,7 @@ def paired(
     """One endpoint against another, round by round: only what both have in the same round is compared.
 
     ``drift``: the standard deviation that the logarithm of their ratio has from one stretch to the next by itself,
-    where their past tells it. What is not worse than `BY_ITSELF` of these is no news, and does not fail.
+    where their past tells it. What is within `BY_ITSELF` of these, and of the samples' own spread, is no news.
     """
     both = [(one[endpoint], one[against]) for one in rounds if endpoint in one and against in one]
     if metric == "errors":
@@ -82,12 +87,15 @@ def paired(
     if metric in HIGHER_IS_BETTER:
         logs = [-one for one in logs]
     edge = math.log(1 + request.margin)
-    fails_above = max(edge, BY_ITSELF * (drift or 0.0))
     if not logs:
         without = [name for name, at in ((endpoint, 0), (against, 1)) if not any(pair[at] for pair in values)]
         missing = f"no value of {' and '.join(without)}" if without else "no round in which both have a value"
-        return Comparison(endpoint, metric, 0, "ratio", fails_above, edge, missing=missing)
-    return Comparison(endpoint, metric, len(logs), "ratio", fails_above, edge, median(logs), _paired_bounds(logs))
+        return Comparison(endpoint, metric, 0, "ratio", edge, edge, missing=missing)
+    middle, bounds = median(logs) or 0.0, _paired_bounds(logs)
+    one_deviation = bounds(_ONE_DEVIATION)
+    error = middle - one_deviation[0] if one_deviation else math.inf
+    is_news = drift is None or middle > BY_ITSELF * math.hypot(drift, error)
+    return Comparison(endpoint, metric, len(logs), "ratio", edge, edge, middle, bounds, is_news=is_news)
 
 
 def _paired_bounds(logs: Sequence[float]) -> Bounds:

@@ -124,12 +124,12 @@ def _line(
     spread = math.hypot(spreads[0], spreads[-1])
     drift = ratio_drift(*past, metric)
     edge, judged = math.log(1 + request.margin), len(request.metrics) * len(request.new)
-    fails_above = max(edge, BY_ITSELF * (drift or 0.0))
     fails: _Side = (ALPHA_FAIL / judged, FAIL_POWER)
     to_pass = _rounds(request, edge, spread, (ALPHA_PASS, PASS_POWER))
-    to_fail = tuple(_rounds(request, math.log(one) - fails_above, spread, fails) for one in WORSE)
+    to_fail = tuple(_rounds(request, math.log(one) - edge, spread, fails, drift) for one in WORSE)
     last = spent(*fails, request.most_rounds, request.most_rounds)
-    found = math.exp(fails_above + _reach(spread, request.most_rounds, last))
+    most = request.most_rounds
+    found = math.exp(max(edge + _reach(spread, most, last), _news(spread, drift, most)))
     return PlanLine(metric, spread, drift, to_pass, to_fail, found, _words(request, metric, to_pass, found, drift))
 
 
@@ -138,16 +138,27 @@ def _reach(spread: float, rounds: int, chance: float) -> float:
     return (-NormalDist().inv_cdf(chance) + NormalDist().inv_cdf(POWER)) * TAILS * spread / math.sqrt(rounds)
 
 
-def _rounds(request: GateRequest, distance: float, spread: float, side: _Side) -> int | None:
+def _rounds(
+    request: GateRequest, distance: float, spread: float, side: _Side, drift: float | None = None
+) -> int | None:
     """After how many rounds is decided what lies so far from the margin; None where no number of them does.
 
     The first look that decides it or, where the cap comes before, the cap that would.
     """
-    alpha, power = side
+    (alpha, power), edge = side, math.log(1 + request.margin)
     caps = [request.most_rounds] * len(looks(request.most_rounds)) + list(range(request.most_rounds + 1, _MOST + 1))
-    ends = [*looks(request.most_rounds), *range(request.most_rounds + 1, _MOST + 1)]
-    found = zip(ends, caps, strict=True)
-    return next((n for n, cap in found if _reach(spread, n, spent(alpha, power, n, cap)) <= distance), None)
+    ends: list[int] = [*looks(request.most_rounds), *range(request.most_rounds + 1, _MOST + 1)]
+    for n, cap in zip(ends, caps, strict=True):
+        if max(_reach(spread, n, spent(alpha, power, n, cap)), _news(spread, drift, n) - edge) <= distance:
+            return n
+    return None
+
+
+def _news(spread: float, drift: float | None, rounds: int) -> float:
+    """How much worse the new one has to be to be more than what a ratio does by itself, with 80 % power."""
+    if drift is None:
+        return 0.0
+    return (BY_ITSELF + NormalDist().inv_cdf(POWER)) * math.hypot(drift, TAILS * spread / math.sqrt(rounds))
 
 
 def _rounds_without_failures(request: GateRequest, points: float) -> int:

@@ -93,7 +93,7 @@ def _findings(request: GateRequest, evidence: GateEvidence) -> list[MetricFindin
     while True:
         part = chance / max(len(comparisons) - len(failed), 1)
         lows = [_ends(one, part, rounds)[0] for one in comparisons]
-        more = {at for at, one in enumerate(comparisons) if lows[at] > one.fails_above} - failed
+        more = {at for at, one in enumerate(comparisons) if one.is_news and lows[at] > one.fails_above} - failed
         if not more:
             break
         failed |= more

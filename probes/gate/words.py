@@ -56,10 +56,16 @@ def _compared(request: GateRequest, one: Comparison) -> str:
 def _follows(
     request: GateRequest, one: Comparison, decision: Verdict, interval: tuple[float | None, float | None]
 ) -> str:
+    edge = one.shown(one.fails_above)
     if one.limit:
         return {"fail": "past the limit", "pass": "within the limit", "inconclusive": "not decided"}[decision]
     if decision == "inconclusive":
-        return "too few to say" if interval == (None, None) else "not decided"
+        if interval == (None, None):
+            return "too few to say"
+        worst = interval[1] if one.is_reversed else interval[0]
+        if one.is_news or worst is None or (worst < edge) != one.is_reversed:
+            return "not decided"
+        return "beyond the margin, but no more than they differ by themselves"
     if one.metric == "errors":
         edge = one.fails_above if decision == "fail" else one.passes_below
         return f"more than {100 * edge:g} points {'worse' if decision == 'fail' else 'worse is excluded'}"

@@ -77,3 +77,10 @@ def test_values_in_a_row_that_are_alike_widen():
 def test_a_stall_does_not_hide_that_neighbours_are_alike():
     values = [float(at // 10) for at in range(100)]
     assert widening([*values[:50], 1e9, *values[50:]]) == pytest.approx(widening(values), rel=0.1)
+
+
+def test_a_quantile_that_is_passed_in_a_row_is_known_less_well():
+    values = [float(one) for one in range(100)]
+    shuffled = random.Random(3).sample(values, 100)
+    (low, high), (least, most) = (quantile_interval(one, 0.5, 0.05) for one in (shuffled, values))
+    assert least < low < high < most

@@ -1,12 +1,13 @@
 """When a gate passes, fails, goes on, or is inconclusive."""
 
 import math
+import random
 
 import pytest
 
 from probes.gate.limit import parse_limit
-from probes.gate.rule import PATIENCE, STORM_ROW
-from probes.gate.verdict import GateRequest
+from probes.gate.rule import PATIENCE, STORM_ROW, decide
+from probes.gate.verdict import GateEvidence, GateRequest
 from probes.outcome import Outcome
 from tests.gate.rounds import probe, rounds, run, times
 
@@ -126,3 +127,30 @@ def test_limits(limit, verdict):
     found = run(request, rounds(new=times(1, 100, 3)))
     assert found.verdict == verdict
     assert math.isclose(found.findings[0].edge, parse_limit(limit).value)
+
+
+def test_more_metrics_and_endpoints_have_no_more_chances_to_fail_by_luck():
+    """Holm: one of many has to be shown better than one alone, and the second to fail less than the first."""
+    new, base = times(1.45, 100, 4), times(1, 100, 2)
+    alone = run(TTFT, rounds(new=new, base=base))
+    other = {f"other{at}": times(1.15, 100, 20 + at) for at in range(12)}
+    request = GateRequest(new=("new", *other), against="base", metrics=("ttft",), max_probes=1400)
+    among = run(request, rounds(new=new, **other, base=base))
+    assert alone.verdict == among.verdict == "fail"
+    assert among.rounds > alone.rounds
+
+
+def test_rounds_that_are_alike_in_a_row_say_less():
+    base = [probe(400)] * 100
+    apart = random.Random(5).sample(times(1.2, 100, 1), 100)
+    in_a_row = sorted(apart, key=lambda one: one.ttft_ms or 0)
+    ends = [decide(TTFT, GateEvidence(rounds(new=one, base=base))).findings[0] for one in (apart, in_a_row)]
+    assert ends[1].high - ends[1].low > 1.5 * (ends[0].high - ends[0].low)
+
+
+def test_a_low_quantile_of_a_speed_is_its_slow_end():
+    speeds = [probe(400, tokens_per_s=20.0 if at % 5 == 0 else 60.0) for at in range(100)]
+    request = GateRequest(new=("new",), limits=(parse_limit("tokens_per_s p50 > 40"),), max_probes=100)
+    assert run(request, rounds(new=speeds)).verdict == "pass"
+    low = GateRequest(new=("new",), limits=(parse_limit("tokens_per_s p10 > 40"),), max_probes=100)
+    assert run(low, rounds(new=speeds)).verdict == "fail"
