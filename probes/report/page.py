@@ -140,7 +140,8 @@ def _ranking(report: Report, detail: Detail) -> str:
     tables = "".join(group_table(group, report, numbers) for group in report.groups)
     return (
         "<section aria-labelledby=ranking><h2 id=ranking>Ranking</h2><p class=note>By the median TTFT of each group. "
-        "The dot is the median, the thick line its 95 % interval, the thin one ends at the 95th percentile; small "
+        "The dot is the median, the thick line its 95 % interval, the thin one ends at the 95th percentile, on one "
+        "logarithmic axis a group; small "
         f"figures are 95 % intervals.</p>{tables}</section>"
     )
 

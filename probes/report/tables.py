@@ -86,7 +86,7 @@ def group_table(group: Group, report: Report, numbers: Mapping[str, int]) -> str
         '<th scope=col class="l now">now',
         f"{term('TTFT')} p50, ms",
         "p95, ms",
-        '<th scope=col class="l rng">p50 to p95, logarithmic',
+        '<th scope=col class="l rng">p50 to p95',
         *(["<th scope=col class=l>TTFT against the first"] if compared else []),
         term("tokens/s"),
         term("error rate", "errors"),
