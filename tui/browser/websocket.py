@@ -92,8 +92,10 @@ class WebSocket:
 
     async def _ping(self) -> None:
         """Ask whether the browser is there, and end the connection once it has been silent too long."""
-        while self._protocol.state is State.OPEN:
+        while True:
             await asyncio.sleep(PING_S)
+            if self._protocol.state is not State.OPEN:
+                return
             if time.monotonic() - self._heard_at > SILENT_S:
                 self._writer.transport.abort()
                 return

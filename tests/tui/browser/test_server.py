@@ -57,6 +57,12 @@ class Served:
         )
 
 
+async def endless_pictures(self):
+    """More than any socket holds."""
+    while True:
+        yield b"x" * 1_000_000
+
+
 @asynccontextmanager
 async def serving(monkeypatch, *, allow_keys=False, sessions=2):
     started = []
@@ -267,6 +273,40 @@ async def test_a_browser_that_falls_silent_is_let_go(monkeypatch):
         assert await socket.recv() == b"picture"
         with pytest.raises(ConnectionClosed):
             await socket.recv()
+
+
+async def test_a_message_in_fragments_is_one_message(monkeypatch):
+    async with serving(monkeypatch, allow_keys=True) as served, served.socket(*await served.let_in()) as socket:
+        await socket.send(['["stdi', 'n", "', 'q"]'])
+        await socket.send('["ping", "1"]')
+        while await socket.recv() != '["pong", "1"]':
+            pass
+        assert served.started[0].heard == [b"D\0\0\0\1q"]
+
+
+async def test_a_browser_that_reads_nothing_is_let_go(monkeypatch):
+    monkeypatch.setattr(websocket, "SEND_S", 0.2)
+    monkeypatch.setattr(StandIn, "pictures", endless_pictures)
+    async with serving(monkeypatch) as served:
+        path, cookie = await served.let_in()
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port, limit=1024)
+        asked = (
+            f"GET {path}socket HTTP/1.1\r\nHost: {served.host}\r\nOrigin: http://{served.host}\r\nCookie: {cookie}\r\n"
+        )
+        handshake = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        writer.write(f"{asked}{handshake}Sec-WebSocket-Key: {'A' * 22}==\r\n\r\n".encode())
+        assert b"101" in await reader.readline()
+        await served.started[0].ended.wait()
+        writer.close()
+
+
+async def test_so_many_connections_at_once_and_the_next_is_told(monkeypatch):
+    monkeypatch.setattr(server, "CONNECTIONS", 3)
+    async with serving(monkeypatch) as served:
+        held = [await asyncio.open_connection("127.0.0.1", served.port) for _ in range(3)]
+        assert (await served.get("/"))[0] == 503
+        for _, writer in held:
+            writer.close()
 
 
 async def test_when_the_server_ends_so_does_every_viewer(monkeypatch):
