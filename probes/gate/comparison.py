@@ -28,8 +28,8 @@ Nobody can do better with 100 pairs: if 2 of 100 fail, 13 of 100 such gates see 
 """
 
 
-BY_ITSELF: Final = 2.6
-"""A ratio fails that is beyond so many standard deviations of what it does by itself: luck gets there in 5 of 1,000."""
+BY_ITSELF: Final = 3.0
+"""A ratio fails that is beyond so many standard deviations of what it does by itself: luck gets there in 1 of 700."""
 
 _ONE_DEVIATION: Final = 0.1587
 """The chance that a normal value is above one standard deviation."""
