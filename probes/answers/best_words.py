@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from probes.answers.best import Best, By, Member
-from probes.answers.state import ago
-from probes.format import DASH, number, times
+from probes.format import DASH, number, since, span, times
 
 TITLES: Final[dict[By, str]] = {
     "ttft": "TTFT p50",
@@ -45,7 +44,6 @@ def table(answer: Best) -> list[tuple[str, ...]]:
     """A heading and a row of cells for each member, the first first; those that are not to be had last, with why."""
     rows: list[tuple[str, ...]] = [("", "endpoint", TITLES[answer.by], "95 %", "n", "age", "")]
     for place, one in enumerate((*answer.ranked, *answer.vetoed), start=1):
-        last_at = one.endpoint.last_at
         rows.append(
             (
                 str(place) if one.veto is None else DASH,
@@ -53,7 +51,7 @@ def table(answer: Best) -> list[tuple[str, ...]]:
                 figure(one.value, answer.by),
                 interval(one, answer.by),
                 str(one.n),
-                DASH if last_at is None else ago(answer.now.at - last_at),
+                since(one.endpoint.last_at, answer.now.at),
                 one.veto or "; ".join(part for part in (_against(one, answer.by), _state(one)) if part),
             )
         )
@@ -63,7 +61,7 @@ def table(answer: Best) -> list[tuple[str, ...]]:
 def notes(answer: Best) -> Iterator[str]:
     """What was compared, and what else there is."""
     seen = f"seen from {answer.vantage}" if answer.vantage is not None else "never measured"
-    yield f"the last {ago(round(1000 * answer.now.window_s))} on {answer.now.lane} connections, {seen}"
+    yield f"the last {span(round(1000 * answer.now.window_s))} on {answer.now.lane} connections, {seen}"
     if answer.other_vantages:
         yield f"also measured from {', '.join(answer.other_vantages)}: --vantage NAME"
 

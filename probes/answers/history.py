@@ -4,7 +4,7 @@ from contextlib import closing
 from typing import Final, NamedTuple
 
 from probes.store.problem import NoHistory
-from probes.store.read.source import source_of
+from probes.store.read.connect import source_of
 from probes.text import line
 
 SAMPLES_LIMIT: Final = 1_000

@@ -14,7 +14,8 @@ from probes.answers.now import EndpointNow, IncidentNow, Lane, RecorderNow, Samp
 from probes.answers.state import Facts, Judged, state_now, tally
 from probes.store.location import shown
 from probes.store.problem import NoHistory
-from probes.store.read.source import RowSource, source_of
+from probes.store.read.connect import source_of
+from probes.store.read.source import RowSource
 from probes.store.vantage import is_asked_for
 from probes.text import line
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from probes.answers.now import SampleNow
+from probes.format import span
 from probes.outcome import FAILED, UNCOUNTED, Outcome
 
 STALE_INTERVALS: Final = 3
@@ -84,21 +85,12 @@ def state_now(
     limit = stale_after_ms(facts.interval_s) if facts is not None else 0
     if (facts is not None and now - last_at > limit) or (facts is None and not values):
         why = facts.blocked_why if facts is not None else None
-        return StateNow("stale", last_at, f"no sample for {ago(now - last_at)}{f' ({why})' if why else ''}")
+        return StateNow("stale", last_at, f"no sample for {span(now - last_at)}{f' ({why})' if why else ''}")
     if judged is not None and last_at - judged.at <= max(limit, stale_after_ms(None)):
         if judged.state in ("ok", "learning", "slow", "changed"):
             return _measurable(values) or StateNow(judged.state, judged.since, _why(judged))
         return StateNow(judged.state, judged.since, _why(judged))
     return _unjudged(values)
-
-
-def ago(ms: int) -> str:
-    """A span of time in a word: ``42 s``, ``7 min``, ``5 h``, ``3 d``."""
-    seconds = max(0, ms) // 1000
-    for limit, size, unit in ((120, 1, "s"), (7_200, 60, "min"), (172_800, 3_600, "h")):
-        if seconds < limit:
-            return f"{seconds // size} {unit}"
-    return f"{seconds // 86_400} d"
 
 
 def _not_probed(facts: Facts) -> StateNow | None:

@@ -3,6 +3,8 @@
 import math
 from statistics import NormalDist
 
+from probes.stats.confidence import share_interval
+
 
 def proportion_interval(part: int, whole: int, chance: float, wider: float = 1.0) -> tuple[float, float]:
     """Wilson's score interval (1927) of the share behind ``part`` of ``whole``.
@@ -10,12 +12,8 @@ def proportion_interval(part: int, whole: int, chance: float, wider: float = 1.0
     Each end misses the truth with about ``chance``. ``wider``: the factor by which neighbours that are alike widen it;
     the interval is that of ``whole / wider ** 2`` independent ones.
     """
-    share, effective = part / whole, whole / wider**2
-    z = -NormalDist().inv_cdf(chance)
-    spread = z * z / effective
-    middle = share + spread / 2
-    half = z * math.sqrt(share * (1 - share) / effective + spread / (4 * effective))
-    return max((middle - half) / (1 + spread), 0.0), min((middle + half) / (1 + spread), 1.0)
+    found = share_interval(part / wider**2, whole / wider**2, -NormalDist().inv_cdf(chance))
+    return found or (0.0, 1.0)
 
 
 def difference_interval(

@@ -28,7 +28,7 @@ def finding_words(
         return f"{name}: not one of {one.n} answers was right"
     if one.missing or one.estimate is None:
         return f"{name}: {one.missing}"
-    what = f"{name}: {_number(one, one.shown(one.estimate))}{_between(one, interval)}{_compared(request, one)}"
+    what = f"{name}: {value_words(one, one.shown(one.estimate))}{_between(one, interval)}{_compared(request, one)}"
     return f"{what}, {_follows(request, one, decision, interval)}"
 
 
@@ -38,11 +38,11 @@ def _between(one: Comparison, interval: tuple[float | None, float | None]) -> st
         return ""
     if low is None or high is None:
         return (
-            f" (from {_number(one, low)})"
+            f" (from {value_words(one, low)})"
             if high is None and low is not None
-            else f" (up to {_number(one, high or 0.0)})"
+            else f" (up to {value_words(one, high or 0.0)})"
         )
-    return f" ({_number(one, low)} to {_number(one, high)})"
+    return f" ({value_words(one, low)} to {value_words(one, high)})"
 
 
 def _compared(request: GateRequest, one: Comparison) -> str:
@@ -73,15 +73,15 @@ def _follows(
     return f"more than {request.margin:.0%} {slower}" if decision == "fail" else f"not {request.margin:.0%} {slower}"
 
 
-def _number(one: Comparison, value: float) -> str:
-    """A ratio, points or a value, as exact as it deserves."""
+def value_words(one: Comparison | MetricFinding, value: float) -> str:
+    """A value in the unit of what is compared: 1.52×, +0.4 points, 412 ms, 83.1 tokens/s, 2.0 %."""
     if one.unit == "ratio":
         return f"{value:.2f}×"
     if one.unit == "points":
         return f"{100 * value:+.1f} points"
     if one.metric == "errors":
         return f"{100 * value:.1f} %"
-    return f"{value:.1f}" if one.metric in HIGHER_IS_BETTER else f"{value:,.0f} ms"
+    return f"{value:,.1f} tokens/s" if one.metric in HIGHER_IS_BETTER else f"{value:,.0f} ms"
 
 
 def why_words(verdict: Verdict, findings: Sequence[MetricFinding], ended: str) -> str:

@@ -30,15 +30,16 @@ def quantile_interval(sketch: Sketch, confidence: float = CONFIDENCE, share: flo
     return None if first is None or last is None else (first / (1 + ACCURACY), last / (1 - ACCURACY))
 
 
-def share_interval(part: int, whole: int) -> tuple[float, float] | None:
-    """Wilson's score interval (1927) of the true share (of 1) behind ``part`` of ``whole``, with 95 % confidence.
+def share_interval(part: float, whole: float, z: float = Z) -> tuple[float, float] | None:
+    """Wilson's score interval (1927) of the true share (of 1) behind ``part`` of ``whole``.
 
-    It is right on the average also for shares near 0 and 1, and for few: of 0 in 10 it says 0 to 0.28. None where
+    ``z``: the standard deviations of a normal that it reaches to each side; with 95 % confidence by default. It is
+    right on the average also for shares near 0 and 1, and for few: of 0 in 10 it says 0 to 0.28. None where
     ``whole`` is 0.
     """
     if not whole:
         return None
-    share, spread = part / whole, Z * Z / whole
+    share, spread = part / whole, z * z / whole
     middle = share + spread / 2
-    half = Z * math.sqrt(share * (1 - share) / whole + spread / (4 * whole))
+    half = z * math.sqrt(share * (1 - share) / whole + spread / (4 * whole))
     return max((middle - half) / (1 + spread), 0.0), min((middle + half) / (1 + spread), 1.0)

@@ -3,7 +3,7 @@
 import pytest
 
 from probes.answers.now import SampleNow
-from probes.answers.state import Facts, Judged, StateNow, ago, state_now, tally
+from probes.answers.state import Facts, Judged, StateNow, state_now, tally
 
 NOW = 1_800_000_000_000
 MINUTE = 60_000
@@ -35,7 +35,7 @@ def test_stale_after_three_intervals_and_never_before_three_minutes(interval_s):
 
 def test_a_stale_one_says_for_how_long_and_what_blocks_it():
     facts = FACTS._replace(blocked_why="the day's budget is used up")
-    assert state(facts, now=NOW + 15 * MINUTE) == ("stale", NOW, "no sample for 15 min (the day's budget is used up)")
+    assert state(facts, now=NOW + 15 * MINUTE) == ("stale", NOW, "no sample for 15 m (the day's budget is used up)")
 
 
 def test_a_judgement_that_was_left_behind_is_not_of_now():
@@ -93,11 +93,3 @@ def test_what_measures_nothing_says_so_even_where_it_was_judged_well():
 
 def test_the_error_rate_leaves_out_what_says_nothing_of_the_endpoint():
     assert tally(values("ok", "timeout", "rate_limited", "skipped", "own_fault", "quota")) == (2, 3)
-
-
-@pytest.mark.parametrize(
-    ("ms", "words"),
-    [(-5, "0 s"), (119_999, "119 s"), (120_000, "2 min"), (7_200_000, "2 h"), (172_800_000, "2 d")],
-)
-def test_ages(ms, words):
-    assert ago(ms) == words

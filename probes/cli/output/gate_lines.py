@@ -7,10 +7,11 @@ from typing import Final
 from probes.cli.output.table import Style, columns, styled
 from probes.durations import lasting
 from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
+from probes.format import DASH
 from probes.gate.counted import value
 from probes.gate.limit import HIGHER_IS_BETTER
 from probes.gate.verdict import GateRequest, MetricFinding, Verdict
-from probes.gate.words import METRIC_WORDS
+from probes.gate.words import METRIC_WORDS, value_words
 from probes.outcome import UNCOUNTED, Outcome
 from probes.stats.quantiles import median
 from probes.text import line
@@ -54,21 +55,13 @@ def interval_text(one: MetricFinding) -> str:
     """The interval of a finding, with its unit once: 1.30 to 1.77×."""
     low, high = value_text(one, one.low), value_text(one, one.high)
     if one.low is None or one.high is None:
-        return "–" if one.low == one.high else f"up to {high}" if one.low is None else f"from {low}"
+        return DASH if one.low == one.high else f"up to {high}" if one.low is None else f"from {low}"
     return f"{_NUMBER.match(low)[0]} to {high}"  # type: ignore[index]  # every value begins with its number
 
 
 def value_text(one: MetricFinding, value: float | None) -> str:
-    """A value in the unit of a finding: 1.52×, +0.4 points, 412 ms, 83.1 tokens/s, 2.0 %."""
-    if value is None:
-        return "–"
-    if one.unit == "ratio":
-        return f"{value:.2f}×"
-    if one.unit == "points":
-        return f"{100 * value:+.1f} points"
-    if one.metric == "errors":
-        return f"{100 * value:.1f} %"
-    return f"{value:,.1f} tokens/s" if one.metric in HIGHER_IS_BETTER else f"{value:,.0f} ms"
+    """A value in the unit of a finding; a dash where it is not known."""
+    return DASH if value is None else value_words(one, value)
 
 
 def _edge(one: MetricFinding, request: GateRequest) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from probes.store.alerts.transaction import transaction
 from probes.store.holder import StoreHeld, this_process
 from probes.store.location import is_postgres
-from probes.store.read.source import source_of
+from probes.store.read.connect import source_of
 from probes.store.write.lease import Claim, Lease, look
 
 if TYPE_CHECKING:

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol
 
-from probes.store.location import is_postgres, path_of
-
 FETCH: Final = 1_000
 """Rows taken from a cursor at once: enough to be fast, few enough to stay small."""
 
@@ -42,14 +40,3 @@ class RowSource(Protocol):
     def close(self) -> None:
         """Close the connection; the next query opens it again."""
         ...
-
-
-def source_of(url: str) -> RowSource:
-    """The source for a store's URL. Raises ValueError for one that names no store."""
-    if is_postgres(url):
-        from probes.store.read.postgres import PostgresSource  # its driver is an extra, and takes its time to import
-
-        return PostgresSource(url)
-    from probes.store.read.sqlite import SqliteSource
-
-    return SqliteSource(path_of(url))

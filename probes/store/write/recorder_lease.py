@@ -12,7 +12,7 @@ from typing import Protocol
 from probes.store.holder import StoreHeld, this_process
 from probes.store.location import is_postgres
 from probes.store.problem import StoreProblem
-from probes.store.read.source import source_of
+from probes.store.read.connect import source_of
 from probes.store.translate import translated
 from probes.store.write.database import open_store
 from probes.store.write.lease import Claim, Heartbeat, Lease, LeaseView, Tenure, look, scope_of

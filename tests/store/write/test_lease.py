@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from probes.store.holder import Holder, StoreHeld
-from probes.store.read.source import source_of
+from probes.store.read.connect import source_of
 from probes.store.write import lease
 from probes.store.write.database import open_store
 from probes.store.write.lease import TTL_S, Claim, Heartbeat, Lease, Tenure, counts, look, scope_of, ttl_ms

@@ -8,7 +8,7 @@ import pytest
 from probes.store.holder import Holder, StoreHeld
 from probes.store.location import path_of
 from probes.store.problem import StoreProblem
-from probes.store.read.source import source_of
+from probes.store.read.connect import source_of
 from probes.store.write.batch_writer import BatchId, BatchWriter, PendingSample
 from probes.store.write.database import open_store
 from probes.store.write.lease import TTL_S, Claim, Heartbeat, Lease, look
