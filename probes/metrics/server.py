@@ -1,5 +1,7 @@
 """The HTTP server that Prometheus scrapes, in threads of its own; beside the metrics the API, where it is asked for."""
 
+import contextlib
+import errno
 import io
 import socket
 import threading
@@ -28,7 +30,10 @@ HEAD_LIMIT: Final = 65_536 + 16_384
 """Bytes of a request's line and headers; Python itself stops at a line of 65,536."""
 
 CONNECTIONS_LIMIT: Final = 128
-"""Connections at one time; what comes beyond them is closed at once."""
+"""Connections at one time; one more ends the oldest of them, so that slow clients keep nobody from being answered."""
+
+ENDING_S: Final = 0.1
+"""How long a new connection waits for the oldest one to end; where that takes longer, it is the new one that ends."""
 
 UNAVAILABLE: Final = "503 Service Unavailable"
 SILENT: Final = "the engine is silent"
@@ -54,6 +59,9 @@ def serving(
         server = _Server(address, _Handler)
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(address)) from error
+    if api is not None and not api.may_listen(server.server_name):  # a name that leads elsewhere than a moment ago
+        server.server_close()
+        raise OSError(errno.EADDRNOTAVAIL, "not an address of this machine alone", str(address))
     server.api = api
     index = INDEX if api is None else INDEX + API_INDEX
     server.set_app(_application(tallies, scrape_application(tallies, names, detail), index))
@@ -96,10 +104,12 @@ class _Server(ThreadingMixIn, WSGIServer):
 
     daemon_threads = True
     block_on_close = False
+    request_queue_size = CONNECTIONS_LIMIT  # with Python's 5, of many that connect at once most wait for a second
     api: Api | None = None
 
     def __init__(self, address: Address, handler: type[WSGIRequestHandler]) -> None:
         self._free = threading.BoundedSemaphore(CONNECTIONS_LIMIT)
+        self._open: dict[socket.socket, None] = {}
         self.address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         super().__init__(address, handler)
 
@@ -110,14 +120,17 @@ class _Server(ThreadingMixIn, WSGIServer):
         self.setup_environ()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Handle a connection in a thread of its own, or close it where there are too many."""
+        """Handle a connection in a thread of its own; where there are too many, in place of the oldest."""
         if not self._free.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
+            self._end_oldest()
+            if not self._free.acquire(timeout=ENDING_S):
+                self.shutdown_request(request)
+                return
+        self._open[request] = None
         try:
             super().process_request(request, client_address)
         except BaseException:  # there is no thread to be had
-            self._free.release()
+            self._ended(request)
             raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -125,7 +138,18 @@ class _Server(ThreadingMixIn, WSGIServer):
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._free.release()
+            self._ended(request)
+
+    def _end_oldest(self) -> None:
+        """Let the thread of the oldest connection find that its client has gone."""
+        if (oldest := next(iter(tuple(self._open)), None)) is not None:
+            self._open.pop(oldest, None)
+            with contextlib.suppress(OSError):  # it has just ended by itself
+                oldest.shutdown(socket.SHUT_RDWR)
+
+    def _ended(self, request: socket.socket) -> None:
+        self._open.pop(request, None)
+        self._free.release()
 
     def handle_error(self, *_: Any) -> None:
         """Do nothing: a client that goes away in the middle is no error of ours."""
@@ -186,7 +210,8 @@ class _Handler(WSGIRequestHandler):
             super().send_error(code, message, explain)
             return
         words = HTTPStatus(code)
-        self.wfile.write(problem(code, "bad_request", words.description or words.phrase).to_bytes())
+        answer = problem(code, "bad_request", words.description or words.phrase)
+        self.wfile.write(answer.to_bytes(with_body=self.command != "HEAD"))
 
     @property
     def _target(self) -> str:

@@ -29,7 +29,8 @@ class Access(NamedTuple):
     def refusal(self, request: Request) -> Answer | None:
         """Why a request is not answered; None for one that is."""
         return (
-            self._wrong_host(request)
+            _unreadable(request)
+            or self._wrong_host(request)
             or _foreign_page(request)
             or _wrong_method(request)
             or self._wrong_token(request)
@@ -52,10 +53,17 @@ class Access(NamedTuple):
             return None
         given = request.headers.get_all("Authorization", [])
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        if scheme.lower() == "bearer" and _same(token.strip(), self.token.reveal()):
+        if scheme.lower() == "bearer" and _same(token.strip(" \t"), self.token.reveal()):
             return None
         challenge = 'Bearer realm="inftop"' + (', error="invalid_token"' if given else "")
         return problem(401, "unauthorized", "Authorization: Bearer TOKEN is needed", ("WWW-Authenticate", challenge))
+
+
+def _unreadable(request: Request) -> Answer | None:
+    """Python reads no header behind a line that is none: an Origin could hide there, and a proxy would see it."""
+    if not request.headers.defects and not request.headers.get_payload():
+        return None
+    return problem(400, "bad_request", "a line of the head is no header")
 
 
 def _foreign_page(request: Request) -> Answer | None:

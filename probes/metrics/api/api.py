@@ -43,11 +43,16 @@ class Api:
     def __init__(self, access: Access, renderer: Renderer) -> None:
         self._access, self._renderer = access, renderer
 
+    def may_listen(self, host: str) -> bool:
+        """Whether the API may be asked at this address: without a token only from this machine."""
+        return self._access.token is not None or is_loopback(host)
+
     def answer(self, request: Request) -> Answer:
         """The answer to a request, or why there is none."""
         if (refused := self._access.refusal(request)) is not None:
             return refused
-        return not_modified(self._renderer.answer(request.target), request.headers.get("If-None-Match"))
+        known = request.headers.get_all("If-None-Match")  # a list may come in several lines (RFC 9110, 5.3)
+        return not_modified(self._renderer.answer(request.target), ",".join(known) if known else None)
 
 
 @contextmanager

@@ -304,19 +304,57 @@ def test_a_reader_that_reads_nothing_is_left(monkeypatch):
         assert not any(one.is_alive() for one in serving_it)
 
 
-def test_connections_are_bounded_and_come_free_again(monkeypatch):
+def test_connections_are_bounded_and_the_oldest_makes_room(monkeypatch):
     monkeypatch.setattr("probes.metrics.server.CONNECTIONS_LIMIT", 4)
     with served() as (address, _):
-        held = [socket.create_connection(address) for _ in range(4)]
+        held = [socket.create_connection(address, timeout=30) for _ in range(4)]
         for one in held:
             one.sendall(b"GET ")
-        with socket.create_connection(address) as beyond:
-            beyond.settimeout(30)
-            with contextlib.suppress(ConnectionError):
-                assert beyond.recv(1) == b""
-        for one in held:
+        assert ask(address, "/metrics")[0] == 200
+        assert held[0].recv(1) == b""
+        newest = socket.create_connection(address, timeout=30)
+        newest.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+        assert newest.recv(15) == b"HTTP/1.0 200 OK"
+        for one in (*held, newest):
             one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             one.close()
         for one in [one for one in threading.enumerate() if one.name.endswith("(process_request_thread)")]:
             one.join(30)
         assert ask(address)[0] == 200
+
+
+def test_a_connection_that_does_not_end_is_not_replaced(monkeypatch):
+    monkeypatch.setattr("probes.metrics.server.CONNECTIONS_LIMIT", 1)
+    with served() as (address, fake):
+        asked, goes_on = threading.Event(), threading.Event()
+        fake.answer = lambda _: (asked.set(), goes_on.wait(30)) and Answer(200, BODY)
+        with socket.create_connection(address, timeout=30) as waits:
+            waits.sendall(b"GET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert asked.wait(30)
+            assert exchange(address, b"GET /metrics HTTP/1.1\r\n\r\n") == b""
+            goes_on.set()
+
+
+def test_a_header_does_not_hide_behind_a_line_that_is_none(shared):
+    address, fake = shared
+    status, _, body = ask(address, "/api/status", "no header", "Origin: https://evil.example")
+    assert (status, code(body), fake.asked) == (400, "bad_request", [])
+
+
+def test_a_list_of_known_answers_may_come_in_several_lines(shared):
+    assert ask(shared[0], "/api/status", 'If-None-Match: "a,b", W/"x"', 'If-None-Match: "one"')[0] == 304
+
+
+def test_what_is_wrong_with_a_head_request_has_no_body(shared):
+    status, _, body = ask(shared[0], "/api/status", *(f"X-{n}: 1" for n in range(101)), method="HEAD")
+    assert (status, body) == (431, b"")
+
+
+def test_without_a_token_an_address_that_others_reach_is_never_listened_at():
+    with (
+        pytest.raises(OSError, match="this machine alone"),
+        serving(Address("0.0.0.0", 0), Tallies([]), api=Api(Access(), Fake())),
+    ):
+        pass  # a name may lead elsewhere than when it was looked up
+    with serving(Address("0.0.0.0", 0), Tallies([]), api=Api(Access(token=Secret(TOKEN)), Fake())) as address:
+        assert address.port
