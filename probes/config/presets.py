@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from probes.config import checks
 from probes.config.table import Table
@@ -20,6 +21,8 @@ CHAT_PATH: Final = "/chat/completions"
 
 MODELS_PATH: Final = "/models"
 """Where most providers list their models, below their base URL."""
+
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 PATH: Final = Path(__file__).with_name("presets.toml")
 
@@ -84,6 +87,19 @@ class Preset:
 def presets() -> Mapping[str, Preset]:
     """Every preset by its name, in the file's order. Raises ConfigError where the file is not what it must be."""
     return MappingProxyType(read_presets(PATH))
+
+
+@cache
+def public_providers() -> frozenset[str]:
+    """The presets of providers that anybody can reach: not those of servers that people run themselves."""
+    return frozenset(name for name, one in presets().items() if urlsplit(one.base_url).hostname not in LOOPBACK)
+
+
+def is_theirs(provider: str, base_url: str) -> bool:
+    """Whether a base URL is at the provider itself (its preset's domain), not at a server that only speaks alike."""
+    preset = presets().get(provider)
+    hosts = [(urlsplit(one).hostname or "").split(".")[-2:] for one in (base_url, preset.base_url if preset else "")]
+    return preset is not None and hosts[0] == hosts[1]
 
 
 @cache

@@ -144,7 +144,7 @@ def _aside(one: EndpointReport, report: Report, place: Place) -> str:
     facts = [
         ("Model", f"{esc(one.model)} <span class=dim>at {esc(one.provider)}</span>"),
         ("Connection", esc({"none": "not known"}.get(one.lane, one.lane))),
-        ("Measured at", ", ".join(esc(each) for each in one.vantages)),
+        ("Measured at", esc(one.vantage)),
         ("Outcomes", f"{whole.ok:,} ok{ends}"),
         ("Left out", f"{whole.untrusted:,} untrusted, {whole.buffered:,} buffered"),
         ("Cost", _cost(one)),

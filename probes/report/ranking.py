@@ -18,13 +18,22 @@ with a memory of 0.7 from slice to slice, in 3 to 10 with one of 0.9.
 
 
 def groups_of(endpoints: Sequence[EndpointReport]) -> tuple[Group, ...]:
-    """The groups of two endpoints and more in the order of their first members, and the others together, named ""."""
+    """The groups of two endpoints and more in the order of their first members, and the others together, named "".
+
+    A group that is measured from several places has a ranking at each.
+    """
+    several = len({one.vantage for one in endpoints}) > 1
     found: dict[str, list[EndpointReport]] = {}
     for one in endpoints:
-        found.setdefault(one.group, []).append(one)
+        found.setdefault(seen_from(one.group, one.vantage, several=several), []).append(one)
     alone = [one for members in found.values() if len(members) == 1 for one in members]
     groups = [_ranked(name, members) for name, members in found.items() if len(members) > 1]
     return (*groups, *([Group("", tuple(Ranked(one.name) for one in _by_ttft(alone)))] if alone else []))
+
+
+def seen_from(name: str, vantage: str, *, several: bool) -> str:
+    """The name of an endpoint or a group, with the place where ``several`` measure."""
+    return f"{name} from {vantage}" if several else name
 
 
 def _ranked(name: str, members: Sequence[EndpointReport]) -> Group:

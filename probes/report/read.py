@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Final
 
@@ -19,7 +19,7 @@ from probes.outcome import Outcome
 from probes.race.comparison import DECIDING
 from probes.race.verdict import RaceVerdict
 from probes.report.figures import figures, points_of, rows_of
-from probes.report.ranking import groups_of
+from probes.report.ranking import groups_of, seen_from
 from probes.report.report import (
     MOST_INCIDENTS,
     MOST_RACES,
@@ -31,7 +31,6 @@ from probes.report.report import (
     Shade,
     Standing,
 )
-from probes.report.words import worst_first
 from probes.stats.rollup import LENGTH_MS, TIERS, bucket_of
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.stats.week import LEAST_MS, WEEK_MS, Week, hours_of_week, week_of_sketches
@@ -55,6 +54,7 @@ from probes.store.read.rollup_queries import (
 )
 from probes.store.row import EndpointKey
 from probes.store.vantage import is_asked_for
+from probes.text import line
 
 METRICS: Final = ("ttft_ms", "tokens_per_s")
 
@@ -117,28 +117,29 @@ def read_report(url: str, question: ReportQuestion, before: Report | None = None
         rows = _rows(reader, question, facts)
         begins = oldest(reader, rows)
         fine = finest_tier(span, begins)
-        wanted = max(FEWEST_SLICES, min(MOST_SLICES, ALL_SLICES // len({key[1] for key in rows.values()})))
+        wanted = max(FEWEST_SLICES, min(MOST_SLICES, ALL_SLICES // len(_endpoints(rows))))
         length = next(
             (one for one in LENGTHS if one >= LENGTH_MS[fine] and one * wanted >= span.length_ms), LENGTHS[-1]
         )
         start = bucket_of("day", since) if length >= _DAY else since // length * length
         read = _Read(reader, rows, span, start, length)
         incidents = read_incidents(reader, since, until)
-        shown = {key[1] for key in rows.values()}
-        incidents = [one for one in incidents if any(member.endpoint in shown for member in one.members)]
-        standings = _standings(url, shown, until)
+        shown = set(_endpoints(rows))
+        incidents = [one for one in incidents if any((each.vantage, each.endpoint) in shown for each in one.members)]
+        standings = _standings(url, {name for _, name in shown}, until)
+        objectives = _objectives(url, question)
         first = began(reader, rows)
         races = races_between(reader, since, until)
         known = {one.name: one.week for one in before.endpoints} if before is not None else {}
         endpoints = [
-            _endpoint(read, name, facts, _shades(incidents, name), standings, known.get(name), question)
-            for name in dict.fromkeys(key[1] for key in rows.values())
+            _endpoint(read, one, facts, _shades(incidents, one), standings, known, objectives, question)
+            for one in _endpoints(rows)
         ]
         leads = _leads(reader, url, incidents, until)
-    objectives = _objectives(url, question)
-    endpoints = [replace(one, objective=objectives.get(one.name)) for one in endpoints if one.whole.samples]
+    endpoints = [one for one in endpoints if one.whole.samples]
     if not endpoints:
         raise NothingRecorded("nothing was recorded in that time")
+    names = {(one.vantage, one.endpoint): one.name for one in endpoints}
     return Report(
         made_at=until,
         since=since,
@@ -150,7 +151,7 @@ def read_report(url: str, question: ReportQuestion, before: Report | None = None
         endpoints=tuple(endpoints),
         groups=groups_of(endpoints),
         incidents=tuple(
-            _incident(one, number, leads[one.id], shown) for number, one in enumerate(incidents[:MOST_INCIDENTS], 1)
+            _incident(one, number, leads[one.id], names) for number, one in enumerate(incidents[:MOST_INCIDENTS], 1)
         ),
         more_incidents=max(0, len(incidents) - MOST_INCIDENTS),
         races=tuple(_race(summary, verdict) for summary, verdict in races[:MOST_RACES]),
@@ -181,24 +182,28 @@ class _Read:
             sums = one.sums
             held = (one.connection, one.place, sums.ok + sums.failed, sums.failed, sums.rate_limited)
             self.slices.setdefault(one.endpoint_id, []).append(held)
-        self.last_at: dict[str, int] = {}
-        for (number, _), sums in self.totals.items():
-            name = rows[number][1]
-            self.last_at[name] = max(self.last_at.get(name, 0), sums.last_at)
 
 
-def _facts(reader: StoreReader) -> dict[str, EndpointFacts]:
-    """What recorders of the store say of their endpoints, by name; none where none says it."""
-    found: dict[str, EndpointFacts] = {}
-    for (status,) in reader.few("SELECT status FROM recorder ORDER BY beat_at") if reader.has("recorder") else ():
+Seen = tuple[str, str]
+"""An endpoint as seen from a place: the vantage, and the endpoint's name."""
+
+
+def _endpoints(rows: Mapping[int, EndpointKey]) -> list[Seen]:
+    return list(dict.fromkeys((key[0], key[1]) for key in rows.values()))
+
+
+def _facts(reader: StoreReader) -> dict[Seen, EndpointFacts]:
+    """What recorders of the store say of their endpoints; none where none says it."""
+    found: dict[Seen, EndpointFacts] = {}
+    for vantage, status in reader.few("SELECT vantage, status FROM recorder") if reader.has("recorder") else ():
         try:
-            found |= {one.name: one for one in RecorderStatus.from_json(status).endpoints or ()}
+            found |= {(vantage, one.name): one for one in RecorderStatus.from_json(status).endpoints or ()}
         except ValueError:  # of a newer inftop
             continue
     return found
 
 
-def _rows(reader: StoreReader, question: ReportQuestion, facts: Mapping[str, EndpointFacts]) -> dict[int, EndpointKey]:
+def _rows(reader: StoreReader, question: ReportQuestion, facts: Mapping[Seen, EndpointFacts]) -> dict[int, EndpointKey]:
     """The rows of the endpoints that are asked for, by their ids; the order is that of the configuration, then by name.
 
     Raises NothingRecorded, and UnknownName for a name that neither the store nor the configuration has.
@@ -206,9 +211,9 @@ def _rows(reader: StoreReader, question: ReportQuestion, facts: Mapping[str, End
     every = {number: key for number, key in reader.endpoints().items() if is_asked_for(key[0], None)}
     if not every:
         raise NothingRecorded("the store has no endpoint yet: inftop record, or inftop, records")
-    groups = {key[1]: _group(key, question, facts) for key in every.values()}
+    groups = {(key[0], key[1]): _group(key, question, facts) for key in every.values()}
     for what, names, stored in (
-        ("endpoint", question.endpoints, groups),
+        ("endpoint", question.endpoints, {name for _, name in groups}),
         ("group", question.groups, set(groups.values())),
     ):
         is_group = what == "group"
@@ -216,36 +221,42 @@ def _rows(reader: StoreReader, question: ReportQuestion, facts: Mapping[str, End
         for name in names:
             if name not in stored and name not in configured:
                 raise UnknownName(what, name, sorted({*stored, *configured}))
-    wanted = {*question.endpoints, *(name for name, group in groups.items() if group in question.groups)}
-    if wanted and not any(key[1] in wanted for key in every.values()):
+    wanted = {one for one, group in groups.items() if one[1] in question.endpoints or group in question.groups}
+    if not wanted and (question.endpoints or question.groups):
         raise NothingRecorded("nothing was recorded of these endpoints yet")
     order = {one.name: place for place, one in enumerate(question.configured)}
-    chosen = {number: key for number, key in every.items() if not wanted or key[1] in wanted}
-    return dict(sorted(chosen.items(), key=lambda item: (order.get(item[1][1], len(order)), item[1][1], item[0])))
+    chosen = {number: key for number, key in every.items() if not wanted or (key[0], key[1]) in wanted}
+    return dict(
+        sorted(chosen.items(), key=lambda item: (order.get(item[1][1], len(order)), item[1][1], item[1][0], item[0]))
+    )
 
 
-def _group(key: EndpointKey, question: ReportQuestion, facts: Mapping[str, EndpointFacts]) -> str:
+def _group(key: EndpointKey, question: ReportQuestion, facts: Mapping[Seen, EndpointFacts]) -> str:
     """The group of an endpoint: what the configuration says, else its recorder, else its model's name."""
-    _, name, _, _, model = key
+    vantage, name, _, _, model = key
     own = next((one.group or one.model for one in question.configured if one.name == name), None)
-    said = facts.get(name)
+    said = facts.get((vantage, name))
     return own or (said and (said.group or said.model)) or model
 
 
 def _endpoint(
     read: _Read,
-    name: str,
-    facts: Mapping[str, EndpointFacts],
+    seen: Seen,
+    facts: Mapping[Seen, EndpointFacts],
     shades: tuple[Shade, ...],
-    standings: Mapping[str, Standing],
-    week: Week | None,
+    standings: Mapping[Seen, Standing],
+    weeks: Mapping[str, Week | None],
+    objectives: Mapping[Seen, SloStatus],
     question: ReportQuestion,
 ) -> EndpointReport:
-    ids = [number for number, key in read.rows.items() if key[1] == name]
+    vantage, endpoint = seen
+    every = _endpoints(read.rows)
+    name = seen_from(endpoint, vantage, several=len({place for place, _ in every}) > 1)
+    ids = [number for number, key in read.rows.items() if (key[0], key[1]) == seen]
     newest = read.rows[max(ids)]
-    lane = _lane(read, ids, facts.get(name))
+    lane = _lane(read, ids, facts.get(seen))
     keys = [key for key in read.totals if key[0] in ids]
-    whole = figures(keys, lane, read.totals, read.sketches, priced=_is_priced(facts.get(name)))
+    whole = figures(keys, lane, read.totals, read.sketches, priced=_is_priced(facts.get(seen)))
     slices_of_lane = [(place, held) for number in ids for place, held in read.sliced.get((number, lane), {}).items()]
     counts = [one for number in ids for one in read.slices.get(number, ())]
     grid = (read.start, read.length, read.count)
@@ -254,22 +265,23 @@ def _endpoint(
         for outcome, count in read.outcomes.get(number, {}).items():
             if outcome in _NOT_OK and count:
                 outcomes[outcome] = outcomes.get(outcome, 0) + count
-    few = len({key[1] for key in read.rows.values()}) <= MOST_WEEKS
     return EndpointReport(
         name=name,
+        endpoint=endpoint,
+        vantage=vantage,
         provider=newest[2],
         model=newest[4],
         group=_group(newest, question, facts),
         lane=lane,
-        vantages=tuple(sorted({read.rows[number][0] for number in ids})),
-        standing=standings.get(name, "not known"),
-        last_at=read.last_at.get(name),
+        standing=standings.get((line(vantage, 200), line(endpoint, 200)), "not known"),
+        last_at=max((read.totals[key].last_at for key in keys), default=None),
         whole=whole,
         points=points_of(slices_of_lane, counts, grid),
         rows=rows_of(slices_of_lane, counts, grid, most=31 if len(read.rows) <= 40 else 8),
         outcomes=tuple(sorted(outcomes.items(), key=lambda one: (-one[1], one[0]))),
-        week=_week(read, ids, lane, week, question.zone) if few else None,
+        week=_week(read, ids, lane, weeks.get(name), question.zone) if len(every) <= MOST_WEEKS else None,
         shades=shades,
+        objective=objectives.get(seen),
     )
 
 
@@ -298,30 +310,26 @@ def _week(read: _Read, ids: Sequence[int], lane: str, before: Week | None, zone:
     return week_of_sketches("ttft_ms", span, hours.get(lane, {}))
 
 
-def _standings(url: str, names: Collection[str], now: int) -> dict[str, Standing]:
-    """How each endpoint is now, the worst of what is known of it at its vantages."""
-    found: dict[str, Standing] = {}
-    for one in read_now(url, NOW_S, "warm", endpoints=tuple(names), at=now).endpoints:
-        known = found.get(one.name)
-        if known is None or worst_first(one.state) < worst_first(known):
-            found[one.name] = one.state
-    return found
+def _standings(url: str, names: Collection[str], now: int) -> dict[Seen, Standing]:
+    """How each endpoint is now; names and places are plain, as `probes.text.line` makes them."""
+    found = read_now(url, NOW_S, "warm", endpoints=tuple(names), at=now).endpoints
+    return {(one.vantage, one.name): one.state for one in found}
 
 
-def _shades(incidents: Sequence[Incident], name: str) -> tuple[Shade, ...]:
+def _shades(incidents: Sequence[Incident], seen: Seen) -> tuple[Shade, ...]:
     """When an endpoint was in an incident that the report lists, by the number it has there."""
     found = (
         Shade(number, member.since, member.until, one.severity)
         for number, one in enumerate(incidents[:MOST_INCIDENTS], 1)
         for member in one.members
-        if member.endpoint == name
+        if (member.vantage, member.endpoint) == seen
     )
     return tuple(sorted(set(found), key=lambda one: one.since))
 
 
-def _objectives(url: str, question: ReportQuestion) -> dict[str, SloStatus]:
+def _objectives(url: str, question: ReportQuestion) -> dict[Seen, SloStatus]:
     found = read_objectives(url, question.vantage, question.configured, question.until)
-    return {one.endpoint: one for one in found}
+    return {(question.vantage, one.endpoint): one for one in found}
 
 
 def _leads(
@@ -350,8 +358,10 @@ def _leads(
 
 
 def _incident(
-    one: Incident, number: int, lead: tuple[int | None, LeadReason], shown: Collection[str]
+    one: Incident, number: int, lead: tuple[int | None, LeadReason], names: Mapping[Seen, str]
 ) -> IncidentReport:
+    """``names`` are what the page calls its endpoints."""
+    members = [(each.vantage, each.endpoint) for each in one.members]
     return IncidentReport(
         number=number,
         cause=one.cause,
@@ -359,7 +369,7 @@ def _incident(
         worst=one.worst,
         began_at=one.first_failure_at,
         ended_at=one.resolved_at,
-        endpoints=tuple(dict.fromkeys(member.endpoint for member in one.members if member.endpoint in shown)),
+        endpoints=tuple(dict.fromkeys(names[seen] for seen in members if seen in names)),
         lost=sum(member.lost for member in one.members),
         ratio=max((member.ratio for member in one.members if member.ratio is not None), default=None),
         lead_ms=lead[0],

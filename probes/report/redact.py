@@ -10,7 +10,8 @@ from msgspec import structs
 from probes.alerts.incident import Cause
 from probes.certificate import Certificate
 from probes.keys.secret import holds_a_key, looks_like_a_key
-from probes.report.report import EndpointReport, Group, IncidentReport, RaceReport, Report
+from probes.report.ranking import groups_of, seen_from
+from probes.report.report import EndpointReport, IncidentReport, RaceReport, Report
 from probes.text import line
 
 OWN: Final = "own server"
@@ -21,20 +22,28 @@ _VERSION: Final = re.compile(r"\d+(\.[a-z0-9]+){0,4}")
 _LOAD: Final = re.compile(r"[\d,. ×x*@/]{1,30}")
 
 
-def redacted(report: Report, public: Collection[str]) -> Report:
+def redacted(report: Report, public: Collection[str], own: Collection[str] = ()) -> Report:
     """The report without the names of endpoints, groups and vantages, hosts, objectives' places and people's notes.
 
-    An endpoint of a ``public`` provider is called by provider and model, any other "endpoint 3"; groups by their model.
+    An endpoint of a ``public`` provider that is not among a configuration's ``own`` is called by provider and model,
+    any other "endpoint 3"; groups by their model. Own endpoints are ranked among themselves: the public ones beside
+    them would tell which model they serve.
     """
-    names = dict(_names(report.endpoints, public))
-    groups = dict(_groups(report.endpoints, public))
-    places = {name: f"place {number}" for number, name in enumerate(report.vantages, 1)}
+    hidden = {one.endpoint for one in report.endpoints if one.provider not in public or one.endpoint in own}
+    is_public = {one.endpoint: one.endpoint not in hidden for one in report.endpoints}
+    told = {*public} - {one.provider for one in report.endpoints if one.endpoint in hidden}
+    names = dict(_names(report.endpoints, is_public))
+    groups = dict(_groups(report.endpoints, is_public))
+    several = len(report.vantages) > 1
+    places = {name: f"place {number}" if several else "one place" for number, name in enumerate(report.vantages, 1)}
+    endpoints = [_endpoint(one, names, groups, places, is_public) for one in report.endpoints]
+    shown = {one.name: new.name for one, new in zip(report.endpoints, endpoints, strict=True)}
     return replace(
         report,
-        vantages=tuple(places.values()) if len(places) > 1 else ("one place",),
-        endpoints=tuple(_endpoint(one, names, groups, places, public) for one in report.endpoints),
-        groups=tuple(_group(one, names, groups) for one in report.groups),
-        incidents=tuple(_incident(one, names, public) for one in report.incidents),
+        vantages=tuple(places.values()),
+        endpoints=tuple(endpoints),
+        groups=groups_of(endpoints),
+        incidents=tuple(_incident(one, names, shown, told) for one in report.incidents),
         races=tuple(_race(one, names) for one in report.races),
         certificate=None if report.certificate is None else _certificate(report.certificate),
         redacted=True,
@@ -57,20 +66,24 @@ def public_model(model: str) -> str | None:
     return last
 
 
-def _names(endpoints: Iterable[EndpointReport], public: Collection[str]) -> Iterable[tuple[str, str]]:
+def _names(endpoints: Iterable[EndpointReport], is_public: Mapping[str, bool]) -> Iterable[tuple[str, str]]:
+    """What each endpoint is called, wherever it is seen from, by its own name."""
     taken: dict[str, int] = {}
-    for number, one in enumerate(endpoints, 1):
+    for number, one in enumerate({each.endpoint: each for each in endpoints}.values(), 1):
         model = public_model(one.model)
-        name = f"{one.provider}/{model}" if one.provider in public and model else f"endpoint {number}"
+        name = f"{one.provider}/{model}" if is_public[one.endpoint] and model else f"endpoint {number}"
         taken[name] = taken.get(name, 0) + 1
-        yield one.name, name if taken[name] == 1 else f"{name} ({taken[name]})"
+        yield one.endpoint, name if taken[name] == 1 else f"{name} ({taken[name]})"
 
 
-def _groups(endpoints: Iterable[EndpointReport], public: Collection[str]) -> Iterable[tuple[str, str]]:
-    models: dict[str, set[str]] = {}
+def _groups(
+    endpoints: Iterable[EndpointReport], is_public: Mapping[str, bool]
+) -> Iterable[tuple[tuple[str, bool], str]]:
+    """What each group is called, by its own name and whether its public members are meant or the others."""
+    models: dict[tuple[str, bool], set[str]] = {}
     for one in endpoints:
-        model = public_model(one.model) if one.provider in public else None
-        models.setdefault(one.group, set()).update([model] if model else [])
+        model = public_model(one.model) if is_public[one.endpoint] else None
+        models.setdefault((one.group, is_public[one.endpoint]), set()).update([model] if model else [])
     taken: set[str] = set()
     for number, (group, found) in enumerate(models.items(), 1):
         name = next(iter(found)) if len(found) == 1 and not found & taken else f"group {number}"
@@ -81,30 +94,32 @@ def _groups(endpoints: Iterable[EndpointReport], public: Collection[str]) -> Ite
 def _endpoint(
     one: EndpointReport,
     names: Mapping[str, str],
-    groups: Mapping[str, str],
+    groups: Mapping[tuple[str, bool], str],
     places: Mapping[str, str],
-    public: Collection[str],
+    is_public: Mapping[str, bool],
 ) -> EndpointReport:
-    name, is_public = names[one.name], one.provider in public
+    name, told, place = names[one.endpoint], is_public[one.endpoint], places[one.vantage]
     held = one.objective
     return replace(
         one,
-        name=name,
-        provider=one.provider if is_public else OWN,
-        model=(public_model(one.model) if is_public else None) or "not told",
-        group=groups[one.group],
-        vantages=tuple(places[each] for each in one.vantages) if len(places) > 1 else ("one place",),
+        name=seen_from(name, place, several=len(places) > 1),
+        endpoint=name,
+        vantage=place,
+        provider=one.provider if told else OWN,
+        model=(public_model(one.model) if told else None) or "not told",
+        group=groups[one.group, told],
         objective=None if held is None else structs.replace(held, endpoint=name, vantage=""),
     )
 
 
-def _group(one: Group, names: Mapping[str, str], groups: Mapping[str, str]) -> Group:
-    ranked = tuple(each._replace(endpoint=names[each.endpoint]) for each in one.ranked)
-    return Group(groups[one.name] if one.name else "", ranked)
-
-
-def _incident(one: IncidentReport, names: Mapping[str, str], public: Collection[str]) -> IncidentReport:
-    endpoints = tuple(names.get(each, OTHER) for each in one.endpoints)
+def _incident(
+    one: IncidentReport,
+    names: Mapping[str, str],
+    shown: Mapping[str, str],
+    public: Collection[str],
+) -> IncidentReport:
+    """``shown`` is what the page calls each endpoint by what it called it before."""
+    endpoints = tuple(shown.get(each, OTHER) for each in one.endpoints)
     return replace(one, cause=_cause(one.cause, names, public), endpoints=endpoints, note=None)
 
 

@@ -78,18 +78,21 @@ class Shade(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EndpointReport:
-    """One endpoint. ``lane`` is the kind of connection that its times are of, ``last_at`` when its newest probe began.
+    """One endpoint, as seen from one vantage: speeds from two places are never added up.
 
+    ``name`` is what the page calls it, ``endpoint`` its own name, which those measured elsewhere share. ``lane`` is the
+    kind of connection that its times are of, ``last_at`` when its newest probe began.
     ``points`` are the slices of its charts, ``rows`` the same in fewer. ``outcomes`` counts what did not end ok, the
     most frequent first. ``week`` is its TTFT by hour and weekday, None where that is not shown.
     """
 
     name: str
+    endpoint: str
+    vantage: str
     provider: str
     model: str
     group: str
     lane: str
-    vantages: tuple[str, ...]
     standing: Standing = "not known"
     last_at: int | None = None
     whole: Figures = Figures()
@@ -122,7 +125,7 @@ class Ranked(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The endpoints that serve the same, ranked by TTFT p50; those without one last."""
+    """The endpoints that serve the same, seen from one place, ranked by TTFT p50; those without one last."""
 
     name: str
     ranked: tuple[Ranked, ...]
@@ -207,7 +210,7 @@ class Report:
     missing: tuple[str, ...] = ()
 
     def endpoint(self, name: str) -> EndpointReport:
-        """The endpoint of that name. Raises KeyError."""
+        """The endpoint that the page calls so. Raises KeyError."""
         for one in self.endpoints:
             if one.name == name:
                 return one

@@ -30,6 +30,7 @@ def _endpoint(one: EndpointReport) -> dict[str, Any]:
     whole = one.whole
     return {
         "name": one.name,
+        "vantage": one.vantage,
         "provider": one.provider,
         "model": one.model,
         "group": one.group,

@@ -12,7 +12,7 @@ from pathlib import Path
 from probes.alerts.incident import Cause, Change, Incident, Member
 from probes.alerts.state import State
 from probes.certificate import Certificate, Errors, MeasuredLoad, Spread
-from probes.config.presets import presets
+from probes.config.presets import presets, public_providers
 from probes.report.page import page
 from probes.report.read import ReportQuestion, read_report
 from probes.report.redact import redacted
@@ -97,7 +97,7 @@ def main() -> None:
         StatusPosts(url).keep([post], ["groq"], now)
         keep(url, certificate(now))
         report = read_report(url, ReportQuestion(since=now - 365 * DAY, until=now, zone=UTC))
-    text = page(redacted(report, presets()))
+    text = page(redacted(report, public_providers()))
     wanted.path.write_text(text, encoding="utf-8")
     print(f"{len(text.encode()):,} bytes")
 

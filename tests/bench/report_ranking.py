@@ -29,7 +29,8 @@ def drifting(dice: random.Random, slices: int, share: float, memory: float) -> t
 def endpoint(name: str, points: tuple[Point, ...]) -> EndpointReport:
     """An endpoint with the median of its slices."""
     middle = sorted(one.ttft_p50 or 0.0 for one in points)[len(points) // 2]
-    return EndpointReport(name, "p", "m", "g", "warm", ("v",), whole=Figures(ttft_p50=Estimate(middle)), points=points)
+    whole = Figures(ttft_p50=Estimate(middle))
+    return EndpointReport(name, name, "v", "p", "m", "g", "warm", whole=whole, points=points)
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ def points(middle, seed, count=60, spread=0.1):
 def one(name, middle, seed=1, group="g"):
     whole = Figures(ttft_p50=None if middle is None else Estimate(middle))
     drawn = points(middle, seed) if middle else ()
-    return EndpointReport(name, "p", "m", group, "warm", ("local",), whole=whole, points=drawn)
+    return EndpointReport(name, name, "local", "p", "m", group, "warm", whole=whole, points=drawn)
 
 
 def test_the_fastest_is_first_and_who_has_no_figure_last():

@@ -97,3 +97,18 @@ def test_postgresql_says_the_same(url, database):
         fill_usual(one)
     first, second = (read_report(one, asked()) for one in (url, database))
     assert first == second
+
+
+def test_speeds_from_two_places_are_never_added_up(url):
+    for place, times in (("fra", 1), ("nyc", 3)):
+        fill(url, two_days("groq/a", ttft=100.0 * times, seed=times, vantage=place))
+        fill(url, two_days("kimi", provider="moonshot", ttft=200.0 * times, seed=times + 1, vantage=place))
+    found = read_report(url, ReportQuestion(since=SINCE, until=NOW, zone=UTC))
+    middles = {one.name: one.whole.ttft_p50.value for one in found.endpoints}
+    assert list(middles) == ["groq/a from fra", "groq/a from nyc", "kimi from fra", "kimi from nyc"]
+    assert middles == pytest.approx(dict(zip(middles, (100, 300, 200, 600), strict=True)), rel=0.1)
+    assert [(one.name, [each.endpoint for each in one.ranked]) for one in found.groups] == [
+        ("m from fra", ["groq/a from fra", "kimi from fra"]),
+        ("m from nyc", ["groq/a from nyc", "kimi from nyc"]),
+    ]
+    assert found.groups[1].ranked[1].difference.ratio == pytest.approx(2, rel=0.1)

@@ -14,7 +14,7 @@ from typing import Final
 from probes.cli.output.terminal import say
 from probes.config.file import find_config
 from probes.config.load import Config, load
-from probes.config.presets import presets
+from probes.config.presets import is_theirs, public_providers
 from probes.exports.file import opened
 from probes.report.page import page
 from probes.report.read import ReportQuestion, read_report
@@ -47,7 +47,7 @@ def report(config: Path | None, arguments: ReportArguments, output: Path, *, as_
     """
     loaded = load(find_config(config))
     question = _question(loaded, arguments, time.time_ns() // 1_000_000)
-    found = _shown(arguments, read_report(_url(loaded), question))
+    found = _shown(loaded, arguments, read_report(_url(loaded), question))
     if as_json:
         print(json.dumps(status_record(found, None), ensure_ascii=False, indent=2))  # noqa: T201
         return
@@ -76,7 +76,7 @@ async def _watch(config: Config, arguments: ReportArguments, folder: Path, secon
             partial(_question, config, arguments),
             folder,
             arguments.zone,
-            shown=partial(_shown, arguments),
+            shown=partial(_shown, config, arguments),
             say=say,
             stop=stop,
         )
@@ -94,8 +94,11 @@ def _question(config: Config, arguments: ReportArguments, now: int) -> ReportQue
     )
 
 
-def _shown(arguments: ReportArguments, found: Report) -> Report:
-    return redacted(found, presets()) if arguments.is_redacted else found
+def _shown(config: Config, arguments: ReportArguments, found: Report) -> Report:
+    if not arguments.is_redacted:
+        return found
+    own = {one.name for one in config.endpoints if not is_theirs(one.provider, one.base_url)}
+    return redacted(found, public_providers(), own)
 
 
 def _url(config: Config) -> str:
