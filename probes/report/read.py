@@ -7,11 +7,8 @@ from datetime import tzinfo
 from typing import Final
 
 from probes import __version__
-from probes.alerts.incident import Incident
-from probes.alerts.lead_time import AFTER_MS, BEFORE_MS, lead_ms, providers_of
 from probes.alerts.objective import SloStatus
 from probes.answers.read import read_now
-from probes.config.presets import status_pages
 from probes.endpoint import Endpoint, lane_of
 from probes.exports.held import UnknownName
 from probes.feed.messages import EndpointFacts, RecorderStatus
@@ -19,25 +16,23 @@ from probes.outcome import Outcome
 from probes.race.comparison import DECIDING
 from probes.race.verdict import RaceVerdict
 from probes.report.figures import figures, points_of, rows_of
+from probes.report.incidents import incident_reports, shades
 from probes.report.ranking import groups_of, seen_from
 from probes.report.report import (
     MOST_INCIDENTS,
     MOST_RACES,
     EndpointReport,
-    IncidentReport,
-    LeadReason,
     RaceReport,
     Report,
+    Seen,
     Shade,
     Standing,
 )
 from probes.stats.rollup import LENGTH_MS, TIERS, bucket_of
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.stats.week import LEAST_MS, WEEK_MS, Week, hours_of_week, week_of_sketches
-from probes.status_pages.post import Post
 from probes.store.alerts.incidents import read_incidents
 from probes.store.alerts.objectives import read_objectives
-from probes.store.alerts.status_posts import read_posts
 from probes.store.certificates import newest as newest_certificate
 from probes.store.problem import TOO_OLD, NoHistory, StoreProblem
 from probes.store.races import RaceSummary, races_between
@@ -132,14 +127,14 @@ def read_report(url: str, question: ReportQuestion, before: Report | None = None
         races = races_between(reader, since, until)
         known = {one.name: one.week for one in before.endpoints} if before is not None else {}
         endpoints = [
-            _endpoint(read, one, facts, _shades(incidents, one), standings, known, objectives, question)
+            _endpoint(read, one, facts, shades(incidents, one), standings, known, objectives, question)
             for one in _endpoints(rows)
         ]
-        leads = _leads(reader, url, incidents, until)
-    endpoints = [one for one in endpoints if one.whole.samples]
-    if not endpoints:
-        raise NothingRecorded("nothing was recorded in that time")
-    names = {(one.vantage, one.endpoint): one.name for one in endpoints}
+        endpoints = [one for one in endpoints if one.whole.samples]
+        if not endpoints:
+            raise NothingRecorded("nothing was recorded in that time")
+        names = {(one.vantage, one.endpoint): one.name for one in endpoints}
+        listed = incident_reports(reader, url, incidents, names, until)
     return Report(
         made_at=until,
         since=since,
@@ -150,9 +145,7 @@ def read_report(url: str, question: ReportQuestion, before: Report | None = None
         vantages=tuple(sorted({key[0] for key in rows.values()})),
         endpoints=tuple(endpoints),
         groups=groups_of(endpoints),
-        incidents=tuple(
-            _incident(one, number, leads[one.id], names) for number, one in enumerate(incidents[:MOST_INCIDENTS], 1)
-        ),
+        incidents=listed,
         more_incidents=max(0, len(incidents) - MOST_INCIDENTS),
         races=tuple(_race(summary, verdict) for summary, verdict in races[:MOST_RACES]),
         more_races=max(0, len(races) - MOST_RACES),
@@ -182,10 +175,6 @@ class _Read:
             sums = one.sums
             held = (one.connection, one.place, sums.ok + sums.failed, sums.failed, sums.rate_limited)
             self.slices.setdefault(one.endpoint_id, []).append(held)
-
-
-Seen = tuple[str, str]
-"""An endpoint as seen from a place: the vantage, and the endpoint's name."""
 
 
 def _endpoints(rows: Mapping[int, EndpointKey]) -> list[Seen]:
@@ -316,66 +305,9 @@ def _standings(url: str, names: Collection[str], now: int) -> dict[Seen, Standin
     return {(one.vantage, one.name): one.state for one in found}
 
 
-def _shades(incidents: Sequence[Incident], seen: Seen) -> tuple[Shade, ...]:
-    """When an endpoint was in an incident that the report lists, by the number it has there."""
-    found = (
-        Shade(number, member.since, member.until, one.severity)
-        for number, one in enumerate(incidents[:MOST_INCIDENTS], 1)
-        for member in one.members
-        if (member.vantage, member.endpoint) == seen
-    )
-    return tuple(sorted(set(found), key=lambda one: one.since))
-
-
 def _objectives(url: str, question: ReportQuestion) -> dict[Seen, SloStatus]:
     found = read_objectives(url, question.vantage, question.configured, question.until)
     return {(question.vantage, one.endpoint): one for one in found}
-
-
-def _leads(
-    reader: StoreReader, url: str, incidents: Sequence[Incident], now: int
-) -> dict[str, tuple[int | None, LeadReason]]:
-    """How long after our first failure a status page told of each incident, or why that is not known; by its id."""
-    asked = reader.has("status_post") and bool(reader.few("SELECT 1 FROM status_post LIMIT 1"))
-    since = min((one.first_failure_at for one in incidents), default=now) - BEFORE_MS
-    posts: dict[str, list[Post]] = {}
-    found: dict[str, tuple[int | None, LeadReason]] = {}
-    for one in incidents:
-        providers = providers_of(one)
-        pages = status_pages(providers)
-        if not providers:
-            found[one.id] = None, "not theirs"
-        elif not pages:
-            found[one.id] = None, "no page"
-        elif not asked:
-            found[one.id] = None, "not asked"
-        else:
-            for page in pages - posts.keys():
-                posts[page] = read_posts(url, {page}, since, now + AFTER_MS)
-            lead = lead_ms(one, [post for page in pages for post in posts[page]], now)
-            found[one.id] = lead, "not posted" if lead is None else ""
-    return found
-
-
-def _incident(
-    one: Incident, number: int, lead: tuple[int | None, LeadReason], names: Mapping[Seen, str]
-) -> IncidentReport:
-    """``names`` are what the page calls its endpoints."""
-    members = [(each.vantage, each.endpoint) for each in one.members]
-    return IncidentReport(
-        number=number,
-        cause=one.cause,
-        severity=one.severity,
-        worst=one.worst,
-        began_at=one.first_failure_at,
-        ended_at=one.resolved_at,
-        endpoints=tuple(dict.fromkeys(names[seen] for seen in members if seen in names)),
-        lost=sum(member.lost for member in one.members),
-        ratio=max((member.ratio for member in one.members if member.ratio is not None), default=None),
-        lead_ms=lead[0],
-        lead_reason=lead[1],
-        note=one.note,
-    )
 
 
 def _race(summary: RaceSummary, verdict: RaceVerdict) -> RaceReport:

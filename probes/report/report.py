@@ -12,6 +12,9 @@ from probes.stats.week import Week
 Standing = str
 """How an endpoint is now: the state of `probes.answers.now.EndpointNow`, or `not known`."""
 
+Seen = tuple[str, str]
+"""An endpoint as seen from a place: the vantage, and the endpoint's name."""
+
 
 class Estimate(NamedTuple):
     """A quantile or a share, and the ends of its 95 % interval: None where too few values allow one."""

@@ -141,7 +141,7 @@ def test_who_asks_to_be_left_alone_for_long_ends_the_gate(world: World):
 
 @pytest.mark.parametrize("most", [20, 21, 23])
 def test_the_cap_of_probes_is_never_passed(world: World, most: int):
-    run = world.run({"new": USUAL, "base": USUAL}, replace(REQUEST, margin=0.001, max_probes=most))
+    run = world.run({"new": USUAL, "base": USUAL}, replace(REQUEST, margin_errors=0.01, max_probes=most))
     assert len(world.requests) == run.probes <= most
     assert run.probes >= most - 1
     assert "cap" in run.verdict.why
