@@ -7,7 +7,6 @@ machine may ask it. Only who has the link, which is printed for the person at th
 import hmac
 import secrets
 from collections.abc import Callable
-from http.cookies import CookieError, SimpleCookie
 from typing import Final, NamedTuple
 
 from tui.browser.request import Refused, Request
@@ -79,15 +78,20 @@ class Access:
     def check_cookie(self, request: Request, folder: str) -> None:
         """Raises Refused unless the request has the cookie of this folder."""
         visit = self._visits.get(folder)
-        try:
-            held = SimpleCookie(request.headers.get("cookie", "")).get(COOKIE)
-        except CookieError:
-            held = None
-        given = held.value.encode() if held is not None else b""
-        if visit is None or not hmac.compare_digest(given, visit.secret.encode()):
+        given = _cookies(request.headers.get("cookie", ""))
+        if visit is None or not any(hmac.compare_digest(one.encode(), visit.secret.encode()) for one in given):
             raise Refused(403, f"This browser has not been let in. {NEW_LINK}")
 
     def check_socket(self, request: Request) -> None:
         """Raises Refused where a WebSocket is asked for by who does not say of what page: no browser."""
         if "origin" not in request.headers:
             raise Refused(403, "A WebSocket needs an Origin.")
+
+
+def _cookies(header: str) -> list[str]:
+    """The values of all our cookies of a request. Other servers of this machine may set some of that name, and any.
+
+    `http.cookies` would take the last one of a name, and none at all where one of another server is not as it likes.
+    """
+    pairs = [pair.strip().partition("=") for pair in header.split(";")]
+    return [value for name, _, value in pairs if name == COOKIE]

@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
+from probes.keys.environment import without_keys
 from probes.text import line
 from tui.browser.messages import meta
 from tui.browser.viewing import Viewing
@@ -21,13 +22,6 @@ LARGEST_PACKET: Final = 16 * 1024 * 1024
 
 END_S: Final = 4.0
 """Seconds that it has to end in order; then it is killed, and whatever it started with it."""
-
-INHERITED: Final = frozenset({
-    "HOME", "USER", "LOGNAME", "PATH", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "PYTHONPATH"
-})  # fmt: skip
-
-KINDS: Final = ("LC_", "PG", "XDG_")
-"""The variables that it has of ours, with those that begin so: where things are, the language, libpq's; no API key."""
 
 
 class NoPicture(Exception):  # noqa: N818 - what became of a viewer, in its own words
@@ -126,8 +120,7 @@ async def start(viewing: Viewing, width: int, height: int) -> ViewerProcess:
 
 def viewer_environment(ours: Mapping[str, str], width: int, height: int) -> dict[str, str]:
     """The environment of a viewer: of ours what it needs to find its store and to speak our language."""
-    kept = {name: value for name, value in ours.items() if name in INHERITED or name.startswith(KINDS)}
-    return engine_environment(kept) | {
+    return engine_environment(without_keys(ours)) | {
         "COLUMNS": str(width),
         "ROWS": str(height),
         "TERM": "xterm-256color",

@@ -15,7 +15,7 @@ import time
 from collections import OrderedDict
 from typing import Any, Final
 
-from probes.keys.secret import names_a_secret
+from probes.keys.environment import without_keys
 from probes.metrics.api.messages import Answer, problem
 
 ANSWER_S: Final = 8.0
@@ -118,7 +118,11 @@ class Renderer:
         self._started_at = time.monotonic()
         try:
             process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-                _ARGUMENTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment(), start_new_session=True
+                _ARGUMENTS,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=without_keys(os.environ),
+                start_new_session=True,
             )
         except OSError:
             return None
@@ -143,11 +147,6 @@ class Renderer:
         with contextlib.suppress(OSError):
             assert process.stdin is not None  # noqa: S101  # a pipe, as asked
             process.stdin.close()
-
-
-def _environment() -> dict[str, str]:
-    """The variables of the process: without keys, but for what libpq itself reads."""
-    return {name: value for name, value in os.environ.items() if name.startswith("PG") or not names_a_secret(name)}
 
 
 def _read(stream: Any, answers: "queue.SimpleQueue[Answer | None]") -> None:

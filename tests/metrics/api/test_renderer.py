@@ -10,6 +10,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from probes.metrics.api import renderer as module
@@ -46,14 +47,15 @@ def code(answer):
 
 def test_it_answers_with_a_low_priority_and_without_keys(url, monkeypatch):
     monkeypatch.setenv("GROQ_API_KEY", "planted-Zq7hVx2LrT9wKe4Nb8")
+    monkeypatch.setenv("ANY_NAME", "planted-as-well")  # a configuration may call a key so
     monkeypatch.setenv("PGPASSWORD", "needed")
     with running(url) as renderer:
         answer = renderer.answer("/api/best/g")
         assert (answer.status, json.loads(answer.body)["best"]) == (200, "a")
         assert os.getpriority(os.PRIO_PROCESS, renderer._process.pid) > os.getpriority(os.PRIO_PROCESS, 0)
         assert url not in " ".join(map(str, renderer._process.args))
-        environment = module._environment()
-        assert ("GROQ_API_KEY" in environment, environment["PGPASSWORD"]) == (False, "needed")
+        environment = psutil.Process(renderer._process.pid).environ()
+        assert (environment["PGPASSWORD"], "planted" in str(environment)) == ("needed", False)
 
 
 def test_the_same_question_is_answered_once_a_second(url, monkeypatch):

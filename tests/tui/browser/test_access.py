@@ -65,6 +65,15 @@ def test_a_cookie_is_for_its_own_folder_and_for_no_script_and_no_other_site():
 
 
 @pytest.mark.parametrize(
+    "others", ["inftop=tossed; {}", "{}; inftop=tossed", 'a={{"x":1}}; nameless; path=/; {}; $x=\\"']
+)
+def test_cookies_of_other_servers_of_this_machine_keep_nobody_out(others):
+    one = access()
+    visit = one.exchange(one.new_token())
+    one.check_cookie(asked(cookie=others.format(visit.cookie.partition("; ")[0])), visit.folder)
+
+
+@pytest.mark.parametrize(
     "headers",
     [
         {},
