@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 from probes.answers.now import EndpointNow, SampleNow, StoreNow
+from probes.answers.state import stale_after_ms
+from probes.format import span
 from probes.outcome import Outcome
 from probes.stats.order_statistics import median_interval
 from probes.stats.paired_confidence import paired_interval
@@ -100,7 +102,7 @@ def best(now: StoreNow, group: str, by: By = "ttft", among: Collection[str] = ()
     members = [one for one in now.endpoints if one.group == group and (not among or one.name in among)]
     vantage = _vantage(now, members, usual)
     here = [one for one in members if one.vantage == vantage]
-    judged = [_member(one, by, now.lane) for one in here]
+    judged = [_member(one, by, now) for one in here]
     ranked = sorted((one for one in judged if one.veto is None), key=lambda one: _order(one, by))
     others = tuple(dict.fromkeys(one.vantage for one in members if one.vantage != vantage))
     return Best(
@@ -179,27 +181,32 @@ def _vantage(now: StoreNow, members: Sequence[EndpointNow], usual: str | None) -
     return max(places, key=lambda one: beats.get(one, 0), default=None)
 
 
-def _member(endpoint: EndpointNow, by: By, lane: str) -> Member:
-    values = [value for _, value in measured(endpoint.values, by)]
-    ascending = sorted(values)
+def _member(endpoint: EndpointNow, by: By, now: StoreNow) -> Member:
+    found = measured(endpoint.values, by)
+    ascending = sorted(value for _, value in found)
     low, high = median_interval(ascending) or (None, None)
-    return Member(endpoint, median(ascending), low, high, len(values), _veto(endpoint, by, lane, len(values)))
+    return Member(endpoint, median(ascending), low, high, len(found), _veto(endpoint, by, now, [at for at, _ in found]))
 
 
-def _veto(endpoint: EndpointNow, by: By, lane: str, n: int) -> str | None:
-    """Why a member is not ranked; None where it is."""
+def _veto(endpoint: EndpointNow, by: By, now: StoreNow, times: Sequence[int]) -> str | None:
+    """Why a member whose samples were measured at these times is not ranked; None where it is."""
     if endpoint.state not in MAY_BE_BEST:
         said = _SAID.get(endpoint.state, endpoint.state)
         return f"{said}: {endpoint.why}" if endpoint.why and endpoint.state != "waiting" else said
     if endpoint.failures > 1 and endpoint.failures > FAILED_SHARE * endpoint.probes:
         return f"{endpoint.failures} of its {endpoint.probes} probes failed"
-    if n >= FEWEST:
-        return None
-    if endpoint.connection is not None and endpoint.connection not in (lane, "both"):
+    if len(times) >= FEWEST:
+        age = now.at - times[-1]
+        is_old = endpoint.interval_s is not None and age > stale_after_ms(endpoint.interval_s)
+        return f"nothing was measured for {span(age)}" if is_old else None
+    if endpoint.connection is not None and endpoint.connection not in (now.lane, "both"):
         return f"probed on {endpoint.connection} connections only"
-    if by == "cost" and any(one.outcome == Outcome.OK for one in endpoint.values) and not n:
+    if by == "cost" and any(one.outcome == Outcome.OK for one in endpoint.values) and not times:
         return "its price is not known"
-    return f"{n or 'no'} measured sample{'' if n == 1 else 's'}, of at least {FEWEST}"
+    few = f"{len(times) or 'no'} measured sample{'' if len(times) == 1 else 's'}, of at least {FEWEST}"
+    if endpoint.interval_s is not None and endpoint.interval_s * FEWEST > now.window_s:
+        few += f"; probed every {span(1000 * endpoint.interval_s)}: look further back"
+    return few
 
 
 def _order(one: Member, by: By) -> tuple[float, float, str]:

@@ -136,7 +136,10 @@ def _short(status: Status, *, well: bool = True) -> list[str]:
         if CONDITIONS.get(state, "ok") != "ok":
             names = [_name(one, SHORT_NAME) for one in status.endpoints if one.now.state == state]
             parts.append(f"{count} {state}{f' {names[0]}' if count == 1 else ''}")
-    return [*parts, *([_well(status)] if well and _well(status) else [])]
+    if well:
+        parts += [_well(status)] if _well(status) else []
+        return parts or [f"{count} {state}" for state, count in status.states.items()]
+    return parts
 
 
 def _tmux(status: Status) -> str:
@@ -180,7 +183,7 @@ def badge(status: Status, label: str | None = None) -> dict[str, Any]:
     return {
         "schemaVersion": 1,
         "label": line(label or "inference", NAME),
-        "message": message or "no data",  # it may not be empty
+        "message": message or " · ".join(_short(status)),  # it may not be empty
         "color": _BADGE_COLORS[status.condition],
         "isError": status.condition == "failing",
     }

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from probes.answers.now import SampleNow
 from probes.format import span
-from probes.outcome import FAILED, UNCOUNTED, Outcome
+from probes.outcome import FAILED, INCONCLUSIVE, UNCOUNTED, Outcome
 
 STALE_INTERVALS: Final = 3
 STALE_AT_LEAST_S: Final = 180.0
@@ -17,7 +17,8 @@ A probe may take a minute, and a recorder that restarts catches up.
 ROW_FAILED: Final = 3
 """Where nobody judges, so many failed probes in a row are an endpoint that is down, one less a failing one."""
 
-_NOT_SENT: Final = ("no_key", "skipped", "own_fault")
+_SERVES_NOBODY: Final = ("down", "failing", "silent", "quota", "limited")
+"""States in which an endpoint serves nobody, the worst first."""
 
 
 class Facts(NamedTuple):
@@ -44,6 +45,7 @@ class Judged(NamedTuple):
     state: str
     since: int | None
     at: int
+    lane: str = ""
     metric: str | None = None
     ratio: float | None = None
     outcome: str | None = None
@@ -72,25 +74,35 @@ def tally(values: Sequence[SampleNow]) -> tuple[int, int]:
 
 
 def state_now(
-    facts: Facts | None, judged: Judged | None, values: Sequence[SampleNow], last_at: int | None, now: int
+    facts: Facts | None, judged: Sequence[Judged], values: Sequence[SampleNow], last_at: int | None, now: int
 ) -> StateNow:
-    """The state at ``now`` of an endpoint whose newest sample began at ``last_at`` (ms since the epoch).
+    """The state at ``now`` of an endpoint whose newest probe was sent at ``last_at`` (ms since the epoch).
 
-    Without a recorder (``facts`` is None), as of imported results, samples are of now while there are any.
+    ``judged`` is what is judged of its lanes, the asked one first: a lane on which it serves nobody speaks for it
+    before that one. Without a recorder (``facts`` is None), as of imported results, samples are of now while there are
+    any.
     """
     if facts is not None and (kept := _not_probed(facts)) is not None:
         return kept
+    if values and values[-1].outcome == Outcome.NO_KEY and values[-1].started_at > (last_at or 0):
+        return StateNow("no key", values[-1].started_at, "its key is not found")
     if last_at is None:
         return StateNow("waiting", why="it was never probed")
     limit = stale_after_ms(facts.interval_s) if facts is not None else 0
     if (facts is not None and now - last_at > limit) or (facts is None and not values):
         why = facts.blocked_why if facts is not None else None
         return StateNow("stale", last_at, f"no sample for {span(now - last_at)}{f' ({why})' if why else ''}")
-    if judged is not None and last_at - judged.at <= max(limit, stale_after_ms(None)):
-        if judged.state in ("ok", "learning", "slow", "changed"):
-            return _measurable(values) or StateNow(judged.state, judged.since, _why(judged))
-        return StateNow(judged.state, judged.since, _why(judged))
-    return _unjudged(values)
+    kept_up = [one for one in judged if last_at - one.at <= max(limit, stale_after_ms(None))]
+    if not kept_up:
+        return _unjudged(values)
+    worst = min(kept_up, key=lambda one: _SERVES_NOBODY.index(one.state) if one.state in _SERVES_NOBODY else 9)
+    if worst.state not in ("ok", "learning", "slow", "changed", "burning"):
+        of = "" if worst is judged[0] else f"{worst.lane} connections"
+        return StateNow(worst.state, worst.since, ": ".join(one for one in (of, _why(worst)) if one))
+    newer = _unjudged([one for one in values if one.started_at > worst.at])  # no judge has seen these yet
+    if newer.state == "down":
+        return newer
+    return _measurable(values) or StateNow(worst.state, worst.since, _why(worst))
 
 
 def _not_probed(facts: Facts) -> StateNow | None:
@@ -127,10 +139,8 @@ def _measurable(values: Sequence[SampleNow]) -> StateNow | None:
 
 def _unjudged(values: Sequence[SampleNow]) -> StateNow:
     """The state by the newest samples alone, where no recorder judged."""
-    sent = [one for one in values if one.outcome not in _NOT_SENT]
+    sent = [one for one in values if one.outcome not in INCONCLUSIVE]
     if not sent:
-        if values and values[-1].outcome == Outcome.NO_KEY:
-            return StateNow("no key", values[-1].started_at, "its key is not found")
         return StateNow("ok")
     newest = sent[-1]
     if newest.outcome == Outcome.RATE_LIMITED:

@@ -26,6 +26,7 @@ CODES: Final[Mapping[str, ExitCode]] = {
     "probes.cli.commands.import_files.FilesRefused": ExitCode.USAGE,
     "probes.cli.commands.mcp.NoMcp": ExitCode.NOT_OK,
     "probes.cli.commands.races.NoSuchRace": ExitCode.USAGE,
+    "probes.cli.quick.best.NothingKnown": ExitCode.NO_DATA,
     "probes.cli.quick.best.UnknownMember": ExitCode.USAGE,
     "probes.cli.quick.best.WrongAnswerAsked": ExitCode.USAGE,
     "probes.cli.quick.status.UnknownName": ExitCode.USAGE,

@@ -119,3 +119,12 @@ def test_no_preset_hands_a_name_on_as_more_than_text(name, state):
         for key in ("text", "tooltip"):  # both are read as Pango markup, whose text this parser reads in the same way
             assert "".join(ElementTree.fromstring(f"<markup>{shown[key]}</markup>").itertext()) == shown[key]
         assert json.loads(rendered("json", found))["version"] == 1
+
+
+@pytest.mark.parametrize(
+    "states", [("waiting",), ("waiting", "waiting"), ("paused", "no key"), ("unheard of",) * 2, ()]
+)
+def test_every_preset_has_words_where_nothing_is_expected(states):
+    found = status(*(endpoint(f"e{number}", state, last_at=None, values=()) for number, state in enumerate(states)))
+    for one in (None, "tmux", "waybar", "starship", "badge"):
+        assert (states or ["no data"])[0] in rendered(one, found)

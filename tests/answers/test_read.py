@@ -251,11 +251,65 @@ def test_samples_are_found_by_the_index(tmp_path):
 
     path = tmp_path / "history.db"
     fill(path, [])
-    for sql in (read._SAMPLES, read._NEWEST):
-        count = sql.count("?")
-        plan = sqlite3.connect(path).execute(f"EXPLAIN QUERY PLAN {read._asked([1, 2])} {sql}", [1] * (count + 2))
-        words = [row[3] for row in plan.fetchall()]
-        assert any("sample USING" in one and "sample_by_endpoint (endpoint_id=?" in one for one in words), words
+    for sql in (read._SAMPLES.format("?, ?"), f"{read._asked([1, 2])} {read._NEWEST}"):
+        plan = sqlite3.connect(path).execute(f"EXPLAIN QUERY PLAN {sql}", [1] * sql.count("?"))
+        words = [row[3] for row in plan.fetchall() if "sample " in row[3]]
+        assert words
+        assert all("sample USING" in one and "sample_by_endpoint (endpoint_id=?" in one for one in words), words
+
+
+def test_probes_that_were_not_sent_are_no_sign_of_life(store):
+    for name, outcome in (("a", Outcome.SKIPPED), ("b", Outcome.OWN_FAULT), ("c", Outcome.NO_KEY)):
+        before = minutes(name, [1.0] * 60)[:40]
+        fill(store, [*before, *minutes(name, [None] * 20, outcome=outcome)])
+    record(store, [facts("a"), facts("b"), facts("c")], minutes("a", [None], outcome=Outcome.SKIPPED, kind="confirm"))
+    found = read_now(store, at=NOW).endpoints
+    assert [(one.state, one.why, one.last_at) for one in found] == [
+        ("stale", "no sample for 20 min", NOW - 20 * MINUTE),
+        ("stale", "no sample for 20 min", NOW - 20 * MINUTE),
+        ("no key", "its key is not found", NOW - 20 * MINUTE),
+    ]
+    (later, *_) = read_now(store, at=NOW + 90_000_000).endpoints
+    assert later.last_at == NOW - 20 * MINUTE or later.last_at == NOW  # of what is older than a day the newest
+    assert later.state == "stale"
+
+
+@pytest.mark.parametrize("value", ["-1", "9e999", "'a lot'", "NULL"])
+def test_figures_that_are_none(tmp_path, value):
+    path = tmp_path / "history.db"
+    record(url_of(path), [facts("a")], minutes("a", [1.0, 2.0]))
+    ask(path, f"UPDATE sample SET ttft_ms = {value}, e2e_ms = {value}, tokens_per_s = {value}, cost_usd = {value}")
+    (one,) = read_now(url_of(path), at=NOW).endpoints
+    figures = [(one.ttft_ms, one.e2e_ms, one.tokens_per_s, one.cost_usd) for one in one.values]
+    assert figures == [(None, None, None, None)] * 2
+
+
+def test_figures_that_are_no_numbers_in_postgres(postgres):
+    url = postgres.store()
+    record(url, [facts("a")], minutes("a", [1.0, 2.0]))
+    with other(url) as connection:
+        connection.execute("UPDATE sample SET ttft_ms = 'NaN', e2e_ms = 'Infinity'")
+    (one,) = read_now(url, at=NOW).endpoints
+    assert [(one.ttft_ms, one.e2e_ms) for one in one.values] == [(None, None)] * 2
+
+
+@pytest.mark.parametrize("number", ["1e999", "NaN", "-1e999", "1" + "0" * 400, "true", '"5"'])
+def test_numbers_of_a_status_that_are_none(tmp_path, number):
+    url = url_of(tmp_path / "history.db")
+    endpoint = '{"name": "a", "provider": "sim", "model": "model", "dialect": "openai_chat", "interval": ' + number
+    record(url, None, minutes("a", [1.0]), status=f'{{"endpoints": [{endpoint}}}]}}')
+    (one,) = read_now(url, at=NOW).endpoints
+    assert (one.interval_s, one.state) == (None, "ok")
+
+
+def test_what_a_judgement_says_is_plain(tmp_path):
+    path = tmp_path / "history.db"
+    judged = Judgement(vantage="local", endpoint="a", lane="warm", state=State.OK, since=NOW, at=NOW)
+    record(url_of(path), [facts("a")], minutes("a", [1.0]), [judged])
+    text = json.dumps({"state": "failing", "failures": 1, "probes": 2, "since": True, "outcome": "cut\x1b[31m\u202e"})
+    ask(path, f"UPDATE judgement SET text = '{text}'")
+    (one,) = read_now(url_of(path), at=NOW).endpoints
+    assert (one.state, one.since, one.why) == ("failing", None, "1 of 2 probes failed: cut")
 
 
 def test_reading_imports_nothing_heavy(tmp_path):

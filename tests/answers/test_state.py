@@ -18,7 +18,8 @@ def values(*outcomes, trusted=True, buffered=False):
 
 
 def state(facts=FACTS, judged=None, some=None, last_at=NOW, now=NOW):
-    return state_now(facts, judged, values("ok") if some is None else some, last_at, now)
+    lanes = judged if isinstance(judged, list) else [] if judged is None else [judged]
+    return state_now(facts, lanes, values("ok") if some is None else some, last_at, now)
 
 
 def judged(state, at=NOW, **fields):
@@ -70,7 +71,6 @@ def test_why_in_a_few_words(one, why):
         (["timeout", "timeout", "skipped"], "failing"),
         (["ok", "rate_limited"], "limited"),
         (["ok", "quota"], "quota"),
-        (["no_key"], "no key"),
         (["skipped"], "ok"),
     ],
 )
@@ -93,3 +93,28 @@ def test_what_measures_nothing_says_so_even_where_it_was_judged_well():
 
 def test_the_error_rate_leaves_out_what_says_nothing_of_the_endpoint():
     assert tally(values("ok", "timeout", "rate_limited", "skipped", "own_fault", "quota")) == (2, 3)
+
+
+def test_a_key_that_went_missing_speaks_before_the_age_of_what_was_sent():
+    some = values("ok", "no_key")
+    assert state(some=some, last_at=NOW - MINUTE) == ("no key", NOW, "its key is not found")
+    assert state(some=some[1:], last_at=None).state == "no key"
+    assert state(some=some[1:], last_at=NOW + MINUTE).state == "ok"  # answered since, on another lane
+
+
+def test_a_lane_that_serves_nobody_speaks_for_the_endpoint():
+    cold = judged("down", lane="cold", failures=3, probes=3, outcome="tls")
+    assert state(judged=[judged("ok", lane="warm"), cold]) == (
+        "down",
+        NOW - MINUTE,
+        "cold connections: 3 of 3 probes failed: tls",
+    )
+    assert state(judged=[judged("ok", lane="warm"), cold._replace(at=NOW - 3_600_000)]).state == "ok"
+    assert state(judged=[judged("ok", lane="warm"), judged("slow", lane="cold")]).state == "ok"
+
+
+def test_samples_that_no_judge_has_seen_yet():
+    some = values("ok", "timeout", "timeout", "timeout")
+    assert state(judged=judged("ok", at=NOW - 3 * MINUTE), some=some).state == "down"
+    assert state(judged=judged("ok", at=NOW - 2 * MINUTE), some=some).state == "ok"  # two may be luck
+    assert state(judged=judged("ok"), some=some).state == "ok"

@@ -15,6 +15,7 @@ from probes.cli.exit_codes import ExitCode
 from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.quick.words import parsed
 from probes.durations import seconds
+from probes.store.problem import NoHistory
 from probes.text import line
 
 Format = Literal["text", "json", "name", "env", "openrouter"]
@@ -98,6 +99,10 @@ def question(
     )
 
 
+class NothingKnown(NoHistory):
+    """Nothing is recorded yet in the store that was asked."""
+
+
 def answer(words: Sequence[str]) -> int | None:
     """Answer a command line; its exit code, None where the parser is to read it."""
     given = parsed(words, _OPTIONS, _FLAGS)
@@ -142,15 +147,23 @@ def run(asked: Question) -> int:
 
 
 def ask(asked: Question) -> Best:
-    """Who is best, from the store. Raises UnknownMember, WrongAnswerAsked, ConfigError and StoreProblem."""
+    """Who is best, from the store.
+
+    Raises UnknownMember, NothingKnown, WrongAnswerAsked, ConfigError and StoreProblem.
+    """
     try:
         place = find_place(asked.store, asked.config)
     except ValueError as error:
         raise WrongAnswerAsked(f"--store: {error}") from None
-    now = read_now(place.url, asked.window_s, asked.lane, asked.group, vantage=asked.vantage)
+    try:
+        now = read_now(place.url, asked.window_s, asked.lane, asked.group, vantage=asked.vantage)
+    except NoHistory:
+        raise NothingKnown from None
     if not now.names and asked.vantage is not None:
         places = dict.fromkeys(one.vantage for one in read_now(place.url, 1.0).endpoints)
         raise UnknownMember(f"nothing was measured from {line(asked.vantage, 60)!r}; known: {_listed(places)}")
+    if not now.names:
+        raise NothingKnown
     if not now.endpoints:
         raise UnknownMember(f"no group is named {line(asked.group, 80)!r}; known: {_listed(now.groups)}")
     names = {one.name for one in now.endpoints}

@@ -163,11 +163,11 @@ def test_a_wrong_value_is_2_and_says_what_is_allowed(ask, words, said):
     assert "secret" not in found.stderr
 
 
-def test_no_store_is_3(ask, tmp_path):
+def test_no_store_is_6(ask, tmp_path):
     said = ask("g", "--store", str(tmp_path / "none.db"))
-    assert (said.returncode, said.stderr) == (3, "there is no history yet\n")
+    assert (said.returncode, said.stderr) == (6, "there is no history yet\n")
     assert not (tmp_path / "none.db").exists()
-    assert ask("g").returncode == 3  # the default store, and not what the configuration here might name
+    assert ask("g").returncode == 6  # the default store, and not what the configuration here might name
 
 
 def test_a_configuration_that_is_named_is_read_and_runs_nothing(ask, filled, tmp_path):
