@@ -219,11 +219,11 @@ def test_what_was_measured_long_ago_is_not_best():
     lately = samples([90.0] * 20, trusted=False)
     found = best(store(member("old", old + lately), member("now", noisy(200.0))), "g")
     assert found.first.endpoint.name == "now"
-    assert [one.veto for one in found.vetoed] == ["nothing was measured for 21 min"]
+    assert [one.veto for one in found.vetoed] == ["nothing was measured for 21 m"]
     imported = best(store(member("old", old, interval_s=None)), "g")
     assert imported.first.endpoint.name == "old"
 
 
 def test_too_few_samples_for_how_often_it_is_probed_say_so():
     (one,) = best(store(member("a", samples([100.0]), interval_s=3_600.0)), "g").vetoed
-    assert one.veto == "1 measured sample, of at least 6; probed every 60 min: look further back"
+    assert one.veto == "1 measured sample, of at least 6; probed every 1 h: look further back"

@@ -265,8 +265,8 @@ def test_probes_that_were_not_sent_are_no_sign_of_life(store):
     record(store, [facts("a"), facts("b"), facts("c")], minutes("a", [None], outcome=Outcome.SKIPPED, kind="confirm"))
     found = read_now(store, at=NOW).endpoints
     assert [(one.state, one.why, one.last_at) for one in found] == [
-        ("stale", "no sample for 20 min", NOW - 20 * MINUTE),
-        ("stale", "no sample for 20 min", NOW - 20 * MINUTE),
+        ("stale", "no sample for 20 m", NOW - 20 * MINUTE),
+        ("stale", "no sample for 20 m", NOW - 20 * MINUTE),
         ("no key", "its key is not found", NOW - 20 * MINUTE),
     ]
     (later, *_) = read_now(store, at=NOW + 90_000_000).endpoints
