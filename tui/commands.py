@@ -9,9 +9,9 @@ import typer
 
 from probes.cli.app import GIVEN, RACE_VIEW, app
 from probes.cli.app import main as run_app
+from probes.cli.apps.setup import ADD_PAGE
 from probes.cli.exit_codes import ExitCode
 from probes.cli.options import ConfigOption, ForOption, JsonOption, ThemeOption, VersionOption, WindowOption, seconds_of
-from probes.cli.setup_app import ADD_PAGE
 from probes.config.screen import Option
 from probes.text import line
 

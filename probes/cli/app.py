@@ -11,15 +11,17 @@ from typing import Annotated, Final, Literal
 import typer
 
 from probes.cli import completion
-from probes.cli.alerts_app import alerts_app, incident_app
-from probes.cli.ask_app import ask_app
+from probes.cli.apps.alerts import alerts_app, incident_app
+from probes.cli.apps.ask import ask_app
+from probes.cli.apps.gate import gate_app
+from probes.cli.apps.history import history_app
+from probes.cli.apps.keys import keys_app
+from probes.cli.apps.races import races_app
+from probes.cli.apps.setup import setup_app
+from probes.cli.apps.share import share_app
 from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode, exit_code_of, message_of
-from probes.cli.history_app import history_app
-from probes.cli.keys_app import keys_app
-from probes.cli.options import ConfigOption, ForOption, JsonOption, VersionOption, seconds_of, usage_errors
-from probes.cli.races_app import races_app
-from probes.cli.setup_app import setup_app
+from probes.cli.options import ConfigOption, ForOption, JsonOption, VersionOption, seconds_of
 
 app = CommandLine(
     name="inftop",
@@ -29,13 +31,12 @@ app = CommandLine(
 RACE_VIEW: Final = "inftop.race_view"
 """The key in the context's ``meta`` under which a screen, if there is one, puts the function that shows a race."""
 
-_LATE_MS: Final = 1 << 52
-"""An instant far in the future: what is a time ago lies as long before it, however long that is."""
-
 GIVEN: Final = "inftop.given"
 """The key in the context's ``meta`` of the options of the screen that the command line gives."""
 
+app.add_typer(gate_app)
 app.add_typer(ask_app)
+app.add_typer(share_app)
 app.add_typer(alerts_app, name="alerts")
 app.add_typer(incident_app)
 app.add_typer(keys_app, name="keys")
@@ -263,85 +264,6 @@ def race(
         raise typer.Exit(ExitCode.NOT_OK)
 
 
-@app.command()
-def gate(
-    ctx: typer.Context,
-    new: Annotated[
-        list[str],
-        typer.Argument(metavar="NEW", help="Endpoints to judge.", autocompletion=completion.endpoints),
-    ],
-    against: Annotated[
-        str | None,
-        typer.Option(
-            "--against",
-            metavar="BASE",
-            help="The endpoint to compare with, probed in turn.",
-            autocompletion=completion.endpoints,
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option("--baseline", metavar="TIME", help="Or so much of its own past: 28d.")
-    ] = None,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option("--limit", metavar="LIMIT", help='Or a limit: "ttft p50 < 400ms"; may be repeated.'),
-    ] = None,
-    margin: Annotated[str, typer.Option(metavar="SHARE", help="How much worse is worse: longer, or slower.")] = "20%",
-    margin_errors: Annotated[
-        str, typer.Option(metavar="SHARE", help="The same for failures, in points of their rate.")
-    ] = "2%",
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B",
-            help="Of ttft, ttfa, e2e, tokens_per_s and errors. Default: ttft,tokens_per_s,errors.",
-        ),
-    ] = None,
-    max_probes: Annotated[int, typer.Option(metavar="N", help="The most probes in all.")] = 200,
-    max_usd: Annotated[float, typer.Option(metavar="USD", min=0, help="The most that they may cost in all.")] = 0.10,
-    inconclusive: Annotated[
-        Literal["pass", "fail"] | None,
-        typer.Option(help="What an inconclusive one counts as. Default: exit code 5."),
-    ] = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Say how many probes, minutes and dollars it takes, and send nothing.")
-    ] = False,
-    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit report too.")] = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Judge simulated models.")] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Judge whether an endpoint is worse than another, than its past, or than a limit.
-
-    Probes are sent in turn until that is shown, or a cap is reached: pass, fail, or inconclusive (exit codes 0, 1, 5).
-    They count in the day's budget, and are in no figure of the endpoints. In GitHub Actions the verdict is also an
-    annotation and a table in the job's summary.
-    """
-    from probes.cli.commands.gate import GateArguments, GateOutputs, gate, gate_request
-
-    request = gate_request(
-        GateArguments(
-            new=tuple(new),
-            against=against,
-            baseline=baseline,
-            limits=tuple(limit or ()),
-            metrics=metric,
-            margin=margin,
-            margin_errors=margin_errors,
-            max_probes=max_probes,
-            max_usd=max_usd,
-            inconclusive=inconclusive,
-        )
-    )
-    if plan:
-        from probes.cli.commands.gate_plan import gate_plan
-
-        gate_plan(ctx.obj, request, demo=demo, as_json=as_json)
-        return
-    outputs = GateOutputs(as_json=as_json, junit=junit)
-    if code := gate(ctx.obj, request, outputs, demo=demo):
-        raise typer.Exit(code)
-
-
 @app.command(hidden=True)
 def run(
     ctx: typer.Context,
@@ -376,133 +298,6 @@ def simulate() -> None:
     from probes.cli.commands.simulate import simulate
 
     simulate()
-
-
-Repeated = list[str] | None
-
-
-@app.command()
-def export(
-    ctx: typer.Context,
-    since: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="The first: 24h or 7d ago, or a time. Default: 24h.")
-    ] = None,
-    until: Annotated[str | None, typer.Option(metavar="WHEN", help="Where to end; default: now.")] = None,
-    endpoint: Annotated[
-        Repeated, typer.Option(metavar="NAME", help="Only these; may be repeated.", autocompletion=completion.endpoints)
-    ] = None,
-    group: Annotated[
-        Repeated, typer.Option(metavar="NAME", help="Only endpoints of this group.", autocompletion=completion.groups)
-    ] = None,
-    provider: Annotated[
-        Repeated, typer.Option(metavar="NAME", help="Only those of this provider.", autocompletion=completion.providers)
-    ] = None,
-    vantage: Annotated[
-        Repeated, typer.Option(metavar="NAME", help="Only what was recorded there.", autocompletion=completion.vantages)
-    ] = None,
-    connection: Annotated[
-        Repeated, typer.Option(metavar="KIND", help="Only warm or cold ones.", autocompletion=completion.connections)
-    ] = None,
-    outcome: Annotated[
-        Repeated, typer.Option(metavar="WORD", help="Only those that ended so.", autocompletion=completion.outcomes)
-    ] = None,
-    kind: Annotated[
-        Literal["scheduled", "confirm", "gate", "all"],
-        typer.Option(help="confirm: those that tell a failure from a blip; gate: those of inftop gate."),
-    ] = "scheduled",
-    rollup: Annotated[
-        Literal["minute", "hour", "day", "month"] | None, typer.Option(help="Counts and quantiles of each, no samples.")
-    ] = None,
-    columns: Annotated[str | None, typer.Option(metavar="A,B,C", help="These columns, in this order.")] = None,
-    tz: Annotated[str, typer.Option(metavar="ZONE", help="utc, local, or a name such as Europe/Berlin.")] = "utc",
-    format: Annotated[  # noqa: A002
-        Literal["csv", "jsonl", "parquet"], typer.Option(help="CSV, one JSON object a line, or Parquet.")
-    ] = "csv",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="A file; default: standard output.")
-    ] = None,
-    certificate: Annotated[
-        bool, typer.Option("--certificate", help="Write the newest selftest beside FILE, as FILE.certificate.json.")
-    ] = False,
-) -> None:
-    """Export stored samples, or what every minute, hour, day or month of them comes to.
-
-    Times are ISO 8601, in UTC or the zone of --tz where they name none. Options that choose may be repeated. A file
-    appears whole or not at all.
-    """
-    from probes.cli.commands.export import export
-    from probes.exports.request import export_request
-
-    if certificate and output is None:
-        raise typer.BadParameter("--certificate stands beside a file: name one with --output")
-    chosen = {"endpoints": endpoint, "providers": provider, "vantages": vantage, "connections": connection}
-    with usage_errors():
-        words = {**chosen, "outcomes": outcome}
-        request = export_request(since or "24h", until, words, kind=kind, rollup=rollup, columns=columns, zone=tz)
-    export(
-        ctx.obj,
-        request,
-        groups=group or (),
-        format=format,
-        output=output,
-        certificate=certificate,
-        since_given=since is not None,
-    )
-
-
-@app.command()
-def report(
-    ctx: typer.Context,
-    since: Annotated[str, typer.Option(metavar="WHEN", help="From when on: 24h or 7d ago, or a time.")] = "7d",
-    endpoint: Annotated[
-        Repeated, typer.Option(metavar="NAME", help="Only these; may be repeated.", autocompletion=completion.endpoints)
-    ] = None,
-    group: Annotated[
-        Repeated, typer.Option(metavar="NAME", help="Only endpoints of this group.", autocompletion=completion.groups)
-    ] = None,
-    redact: Annotated[
-        bool, typer.Option("--redact", help="Without names of endpoints, places and hosts, and people's notes.")
-    ] = False,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The page; - is standard output.")
-    ] = Path("report.html"),
-    watch: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep a page there up to date, redacted, for a web server.")
-    ] = None,
-    full: Annotated[bool, typer.Option("--full", help="With --watch: not redacted.")] = False,
-    lasting: ForOption = None,
-    tz: Annotated[str, typer.Option(metavar="ZONE", help="utc, local, or a name such as Europe/Berlin.")] = "utc",
-    as_json: JsonOption = False,
-) -> None:
-    """Make one HTML page of the store: ranking, charts, incidents, races, accuracy.
-
-    It asks nobody for anything, opens from disk, and is below a megabyte. With --watch, index.html, status.json and
-    badge.json are written anew every minute. Exit code 6 where nothing was recorded.
-    """
-    from probes.cli.commands.report import ReportArguments, report, report_into
-    from probes.durations import parse_when, zone_of
-
-    if watch is not None and as_json:
-        raise typer.BadParameter("--json prints once: it goes without --watch")
-    if watch is None and (full or lasting is not None):
-        raise typer.BadParameter("needs --watch", param_hint="--full" if full else "--for")
-    if full and redact:
-        raise typer.BadParameter("--redact and --full contradict each other")
-    with usage_errors():
-        zone = zone_of(tz)
-        begin, later = (parse_when(since, now_ms=now, zone=zone) for now in (_LATE_MS, 2 * _LATE_MS))
-    arguments = ReportArguments(
-        since=begin if begin == later else None,
-        back_ms=_LATE_MS - begin,
-        zone=zone,
-        endpoints=tuple(endpoint or ()),
-        groups=tuple(group or ()),
-        is_redacted=redact or (watch is not None and not full),
-    )
-    if watch is not None:
-        report_into(ctx.obj, arguments, watch, seconds_of(lasting))
-    else:
-        report(ctx.obj, arguments, output, as_json=as_json)
 
 
 def main() -> None:
