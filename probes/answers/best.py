@@ -1,4 +1,4 @@
-"""Who of a group is best now, how sure that is, and why the others are not to be had; pure.
+"""Who of a group is best now, how sure that is, and why others are not ranked; pure.
 
 Members are ranked by their median over the window. The first is then compared with each other one over the same time:
 that time is cut into equal bins, a bin in which both have samples is a pair, and `paired_interval`, which is
@@ -34,7 +34,7 @@ MAY_BE_BEST: Final = ("ok", "learning", "slow", "changed", "burning")
 """The states in which a member is ranked; one that is slow, or served by a changed model, may still be the best."""
 
 _SAID: Final = {"limited": "rate limited", "quota": "out of quota", "waiting": "never probed"}
-"""What is said of a member in a state in which it is not ranked, where that is not the state's own name."""
+"""Words for states in which a member is not ranked, where the state's own name does not say enough."""
 
 
 class Comparison(NamedTuple):
@@ -69,7 +69,7 @@ class Member(NamedTuple):
 
 
 class Best(NamedTuple):
-    """Who is best: ``ranked`` has the first and those after it, ``vetoed`` those that are not to be had.
+    """Who is best: ``ranked`` has the first and those after it, ``vetoed`` those that are not ranked, each with why.
 
     ``vantage`` is where all of them were measured from, ``other_vantages`` where the group was measured from, too.
     """
@@ -100,7 +100,7 @@ def best(now: StoreNow, group: str, by: By = "ttft", among: Collection[str] = ()
     there, else from where a recorder gave the newest sign of life.
     """
     members = [one for one in now.endpoints if one.group == group and (not among or one.name in among)]
-    vantage = _vantage(now, members, usual)
+    vantage = choose_vantage(now, (one.vantage for one in members), usual)
     here = [one for one in members if one.vantage == vantage]
     judged = [_member(one, by, now) for one in here]
     ranked = sorted((one for one in judged if one.veto is None), key=lambda one: _order(one, by))
@@ -173,8 +173,9 @@ def bin_ms(members: Sequence[EndpointNow]) -> int:
     return max(1, round(1000 * longest), math.ceil(span / MOST_PAIRS))
 
 
-def _vantage(now: StoreNow, members: Sequence[EndpointNow], usual: str | None) -> str | None:
-    places = dict.fromkeys(one.vantage for one in members)
+def choose_vantage(now: StoreNow, vantages: Iterable[str], usual: str | None) -> str | None:
+    """The asker's ``usual`` one, if it is among these, else that of the newest recorder; None of none."""
+    places = dict.fromkeys(vantages)
     if usual in places:
         return usual
     beats = {one.vantage: one.beat_at for one in now.recorders}

@@ -122,7 +122,7 @@ def _name(one: EndpointStatus, limit: int = NAME) -> str:
 
 
 def _short(status: Status, *, well: bool = True) -> list[str]:
-    """The same for where room is scarce: "1 down groq/gpt-oss-120b", "8 ok"; what is well only where wanted."""
+    """The parts of a short text: "1 down groq/gpt-oss-120b", "8 ok"; those that are ok only with ``well``."""
     if not status.endpoints:
         return ["no data"]
     if len(status.endpoints) == 1:

@@ -68,7 +68,7 @@ def stale_after_ms(interval_s: float | None) -> int:
 
 
 def tally(values: Sequence[SampleNow]) -> tuple[int, int]:
-    """Of these samples the failed, and all that have a part in the error rate."""
+    """How many of these samples failed, and how many count in the error rate at all."""
     failures = sum(one.outcome in FAILED for one in values)
     return failures, sum(one.outcome not in UNCOUNTED for one in values)
 

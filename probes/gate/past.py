@@ -33,7 +33,7 @@ _WEEK_HOURS: Final = 168
 _NORMAL_MEDIAN: Final = math.pi / 2
 """The variance of a median of normal values over that of their mean (Kendall and Stuart, 14.12)."""
 _QUARTILES: Final = 1.349
-"""What the quartiles of a normal are apart, in standard deviations."""
+"""The interquartile range of a normal distribution, in standard deviations."""
 
 
 def cut(samples: Iterable[Sample], length_s: float) -> tuple[PastStretch, ...]:
@@ -127,7 +127,7 @@ def _without_noise(known: Sequence[tuple[float, float]]) -> list[float]:
 
 
 def spread(values: Sequence[float], chance: float) -> tuple[float, float]:
-    """What one more value of the same kind is below, and above, with the given ``chance`` each.
+    """A prediction interval: one more value of the same kind is below it, and above it, with the given ``chance`` each.
 
     By rank, where there are values enough, else as of a normal distribution (Student's prediction interval).
     """

@@ -27,11 +27,10 @@ from probes.gate.words import finding_words, why_words
 from probes.outcome import Outcome
 
 STORM_SHARE: Final = 0.2
-"""An endpoint of whose probes, ten or more, such a share was limited ends the gate: nothing is decided in a storm."""
+"""The share of limited probes, of at least ten of one endpoint, that ends a gate: nothing is decided in a storm."""
 
 STORM_ROW: Final = 5
-"""So many limited probes of an endpoint in a row end the gate: more of them would be no kinder."""
-
+"""Limited probes of one endpoint in a row that end a gate: it does not go on asking a provider that refuses."""
 
 PATIENCE: Final = 20
 """Rounds after which a metric that has no value at all (tokens/s withheld) is waited for no longer."""

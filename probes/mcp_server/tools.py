@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from probes.alerts.incident import Incident
 from probes.answers.answer_json import VERSION, best_object, comparison_object, endpoint_object, status_object
-from probes.answers.best import MAY_BE_BEST, METRICS, best, bin_ms, compare
+from probes.answers.best import MAY_BE_BEST, METRICS, best, bin_ms, choose_vantage, compare
 from probes.answers.now import EndpointNow, StoreNow
 from probes.answers.place import Place
 from probes.answers.read import read_now
@@ -218,14 +218,13 @@ def _check_endpoints(now: StoreNow, names: Sequence[str]) -> None:
 
 def _seen_from_one_place(now: StoreNow, names: Sequence[str], usual: str | None) -> tuple[EndpointNow, EndpointNow]:
     """Both endpoints as one vantage sees them: the asker's own, else that with the newest recorder."""
-    beats = {one.vantage: one.beat_at for one in now.recorders}
     by_place: dict[str, dict[str, EndpointNow]] = {}
     for one in now.endpoints:
         by_place.setdefault(one.vantage, {})[one.name] = one
     both = [place for place, found in by_place.items() if all(name in found for name in names)]
-    if not both:
+    place = choose_vantage(now, both, usual)
+    if place is None:
         raise NotKnown("place that probes both", ())
-    place = usual if usual in both else max(both, key=lambda one: beats.get(one, 0))
     return by_place[place][names[0]], by_place[place][names[1]]
 
 

@@ -35,7 +35,7 @@ class HistogramCounts:
     def plus(
         self, value: float, bounds: tuple[float, ...], times: int = 1, exemplar: Exemplar | None = None
     ) -> "HistogramCounts":
-        """The same with a value more, observed so many times; a bucket holds its upper bound."""
+        """These counts and one value more, observed ``times`` times; a bucket holds its upper bound."""
         place, native, zeros = bisect_left(bounds, value), self.native, self.zeros
         if value > 0:
             index = native_index(value)
@@ -51,7 +51,7 @@ class HistogramCounts:
         )
 
     def in_one_bucket(self) -> "HistogramCounts":
-        """The same with a single bucket, without bounds, and the newest exemplar of all."""
+        """These counts with all buckets merged into one without a bound, and only the newest exemplar."""
         newest = max(self.exemplars.values(), key=lambda one: one.at, default=None)
         exemplars = {} if newest is None else {0: newest}
         return HistogramCounts((sum(self.counts),), self.sum, self.native, self.zeros, exemplars)

@@ -22,7 +22,7 @@ ZERO_THRESHOLD: Final = 2.0**-128
 
 _TYPES: Final = {"counter": 0, "gauge": 1, "histogram": 4}
 _LONGEST_GAP: Final = 5
-"""So many empty buckets are rather written as 0 than begin another span."""
+"""The longest run of empty buckets that is written as zeros; a longer one ends a span, and another begins behind it."""
 
 
 def rendered(tallies: Tallies, names: Names, detail: Detail) -> bytes:

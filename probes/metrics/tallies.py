@@ -37,7 +37,7 @@ ALIVE_S: Final = 5.0
 """The engine's status is read every second: after so long without one, its loop hangs."""
 
 MOST_RECENT: Final = 1_000
-"""Of how many samples of a lane the recent ones are kept at most."""
+"""The most recent samples that are kept of each lane."""
 
 Values = tuple[str, ...]
 """The values of a point's attributes, empty where one is absent."""

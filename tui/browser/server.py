@@ -22,7 +22,7 @@ from tui.browser.viewing import Viewing
 from tui.browser.websocket import WebSocket
 
 CONNECTIONS: Final = 64
-"""So many at once; a page needs a handful."""
+"""The most connections at one time; a page needs a handful."""
 
 LINGER_S: Final = 1.0
 """How long what a refused client still sends is read, so that it can read why it was refused."""

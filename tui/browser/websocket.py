@@ -11,16 +11,16 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 
 PING_S: Final = 15.0
-"""So often the browser is asked whether it is there."""
+"""Seconds from one ping to the next."""
 
 SILENT_S: Final = 45.0
-"""A browser that has said nothing for so long has gone."""
+"""Seconds without a word, a pong included, after which a browser counts as gone."""
 
 RATE: Final = 200
-"""Messages a second that are read in the long run: a mouse that moves sends about a hundred."""
+"""Messages a second that a browser may send in the long run: a mouse that moves sends about a hundred."""
 
 BURST: Final = 1000
-"""Messages that may come at once beside that."""
+"""Messages that may come at once, before the rate counts (a token bucket's size)."""
 
 SEND_S: Final = 30.0
 """How long a browser may take to read what it was sent."""
