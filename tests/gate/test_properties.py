@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from probes.gate.rule import decide
@@ -12,6 +12,12 @@ from probes.outcome import FAILED, Outcome
 from tests.gate.rounds import probe
 
 pytestmark = pytest.mark.slow
+
+few = settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],  # a machine shared with others is slow at times
+)
 
 ORDER = {"pass": 0, "inconclusive": 1, "fail": 2}
 ENDED = "no more are run"
@@ -40,7 +46,7 @@ def verdict(request, every):
     return decide(request, GateEvidence(every, ended=ENDED))
 
 
-@settings(max_examples=25, deadline=None)
+@few
 @given(rounds)
 def test_a_gate_that_is_ended_always_has_a_verdict_with_words(every):
     for request in (GateRequest(new=("a", "b"), against="base"), GateRequest(new=("a",), against="b")):
@@ -55,7 +61,7 @@ def test_a_gate_that_is_ended_always_has_a_verdict_with_words(every):
                 assert one.high is None or one.high >= one.estimate - 1e-9
 
 
-@settings(max_examples=25, deadline=None)
+@few
 @given(rounds)
 def test_the_order_of_endpoints_and_of_metrics_does_not_matter(every):
     request = GateRequest(new=("a", "b"), against="base")
@@ -65,7 +71,7 @@ def test_the_order_of_endpoints_and_of_metrics_does_not_matter(every):
     assert set(one.findings) == set(other.findings)
 
 
-@settings(max_examples=25, deadline=None)
+@few
 @given(rounds, st.floats(0.05, 0.5), st.floats(1.1, 4))
 def test_a_wider_margin_is_never_harder_and_a_slower_endpoint_never_better(every, margin, more):
     request = GateRequest(new=("a",), against="base", metrics=("ttft", "tokens_per_s"), margin=margin)
@@ -74,7 +80,7 @@ def test_a_wider_margin_is_never_harder_and_a_slower_endpoint_never_better(every
     assert ORDER[verdict(request, scaled(every, more)).verdict] >= found
 
 
-@settings(max_examples=25, deadline=None)
+@few
 @given(rounds)
 def test_two_endpoints_are_compared_alike_from_either_side(every):
     there = verdict(GateRequest(new=("a",), against="b", metrics=("ttft",)), every).findings[0]
@@ -85,7 +91,7 @@ def test_two_endpoints_are_compared_alike_from_either_side(every):
     assert not there.decision == back.decision == "fail"
 
 
-@settings(max_examples=25, deadline=None)
+@few
 @given(rounds, st.sampled_from([Outcome.RATE_LIMITED, Outcome.QUOTA]))
 def test_a_storm_of_limits_never_passes_nor_fails(every, limit):
     storm = [{**row, "a": probe(outcome=limit)} if at % 3 == 0 else row for at, row in enumerate(every)]
