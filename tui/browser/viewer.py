@@ -13,6 +13,8 @@ from typing import Final, cast
 
 from textual.driver import Driver
 from textual.drivers.web_driver import WebDriver
+from textual.events import Resize
+from textual.message import Message
 
 from probes.config.screen import Option
 from tui.app import InftopApp
@@ -40,6 +42,11 @@ class BrowserDriver(WebDriver):
             os.kill(os.getpid(), signal.SIGTERM)  # which Textual's driver ends the program at, in order
             threading.main_thread().join(ENDING_S)
             os._exit(1)
+
+    def process_message(self, message: Message) -> None:
+        """Pass on what was typed, but for a terminal's report of its size: the server says that, within bounds."""
+        if not isinstance(message, Resize):
+            super().process_message(message)
 
 
 class ViewerApp(InftopApp):

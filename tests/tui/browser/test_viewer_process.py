@@ -8,8 +8,11 @@ import time
 
 import psutil
 import pytest
+from textual._xterm_parser import XTermParser
+from textual.drivers.web_driver import WebDriver
 
 from tui.browser.messages import passed
+from tui.browser.viewer import BrowserDriver
 from tui.browser.viewer_process import NoPicture, ViewerProcess, start, viewer_environment
 from tui.browser.viewing import Viewing
 from tui.state.view_options import DEFAULTS
@@ -82,6 +85,15 @@ async def test_only_pictures_are_passed_on():
     viewer = ViewerProcess(process)
     assert [one async for one in viewer.pictures()] == [b"picture"]
     await viewer.end()
+
+
+def test_a_size_that_is_typed_is_none(monkeypatch):
+    came = []
+    monkeypatch.setattr(WebDriver, "process_message", lambda _, message: came.append(message))
+    driver = object.__new__(BrowserDriver)
+    for message in XTermParser().feed("\x1b[48;9000;9000;0;0tx"):
+        driver.process_message(message)
+    assert [one.key for one in came] == ["x"]
 
 
 @pytest.mark.slow
