@@ -22,7 +22,7 @@ from tui.browser.viewing import Viewing
 from tui.browser.websocket import WebSocket
 
 CONNECTIONS: Final = 64
-"""The most connections at one time; a page needs a handful."""
+"""The most connections at one time beside the windows that look; a page needs a handful. One more ends the oldest."""
 
 LINGER_S: Final = 1.0
 """How long what a refused client still sends is read, so that it can read why it was refused."""
@@ -41,6 +41,7 @@ class BrowserServer:
         self._foot = foot
         self._files = page_files()
         self._connections: set[asyncio.Task[None]] = set()
+        self._asking: dict[asyncio.Task[None], None] = {}
         self._looking = 0
         self._access = Access(frozenset(), time.monotonic)
         self._origin = ""
@@ -75,18 +76,22 @@ class BrowserServer:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - start_server makes one for each connection
         self._connections.add(task)
+        self._asking[task] = None
+        if len(self._asking) > CONNECTIONS:  # else those who hold theirs would keep everybody out
+            oldest = next(iter(self._asking))
+            del self._asking[oldest]
+            oldest.cancel()
         try:
             await self._serve(reader, writer)
         except (OSError, TimeoutError, asyncio.CancelledError):
             pass  # a client that goes in the middle is no matter of ours; cancelled is what ends at our end
         finally:
             self._connections.discard(task)
+            self._asking.pop(task, None)
             writer.transport.abort()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            if len(self._connections) > CONNECTIONS:
-                raise Refused(503, "Too many connections.")
             request = await read_request(reader)
             folder, name = self._place(request)
             if name == "socket":
@@ -141,6 +146,8 @@ class BrowserServer:
         if handshake.status_code != 101:
             raise Refused(handshake.status_code, "Only a WebSocket is answered here.")
         self._looking += 1
+        if (task := asyncio.current_task()) is not None:
+            self._asking.pop(task, None)
         try:
             writer.write(handshake.serialize())
             socket = WebSocket(reader, writer, LARGEST)

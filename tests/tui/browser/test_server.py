@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 from websockets.asyncio.client import connect
@@ -300,11 +300,18 @@ async def test_a_browser_that_reads_nothing_is_let_go(monkeypatch):
         writer.close()
 
 
-async def test_so_many_connections_at_once_and_the_next_is_told(monkeypatch):
+async def test_those_who_hold_connections_keep_nobody_out_and_end_no_window(monkeypatch):
     monkeypatch.setattr(server, "CONNECTIONS", 3)
     async with serving(monkeypatch) as served:
-        held = [await asyncio.open_connection("127.0.0.1", served.port) for _ in range(3)]
-        assert (await served.get("/"))[0] == 503
+        path, cookie = await served.let_in()
+        async with served.socket(path, cookie) as socket:
+            assert await socket.recv() == b"picture"
+            held = [await asyncio.open_connection("127.0.0.1", served.port) for _ in range(8)]
+            assert (await served.get(path, Cookie=cookie))[0] == 200
+            with suppress(ConnectionError):
+                assert await held[0][0].read() == b""
+            await socket.send(json.dumps(["ping", "1"]))
+            assert await socket.recv() == '["pong", "1"]'
         for _, writer in held:
             writer.close()
 
