@@ -14,6 +14,8 @@ from probes.report.report import EndpointReport, Estimate, Point, Report
 from probes.report.words import LOOKS, at_words, axis_ticks, day_words, plural, standing_words
 from probes.stats.quantiles import known
 
+NOTHING = "no answer that can be trusted"
+
 _LEAST_TOP = 0.05  # of the chart of errors: a share of 1
 
 
@@ -84,7 +86,7 @@ def _charts(one: EndpointReport, report: Report, own: str, zone: tzinfo) -> str:
     failed = [each.failed / all_ if all_ else 0.0 for each, all_ in zip(points, tried, strict=True)]
     limited = [each.rate_limited / all_ if all_ else 0.0 for each, all_ in zip(points, tried, strict=True)]
     worst = max((a + b for a, b in zip(failed, limited, strict=True)), default=0.0)
-    share = min(max(top_of([worst]), _LEAST_TOP), 1.0)
+    share = min(max(top_of([worst]), _LEAST_TOP), 1.0) if worst else _LEAST_TOP
     shades = shade_marks(one.shades, report)
     cut = max((each for each in bad if each is not None), default=0.0)
     beyond = f"; cut, at most {number(cut)}" if cut > top * 1.001 else ""
@@ -94,14 +96,14 @@ def _charts(one: EndpointReport, report: Report, own: str, zone: tzinfo) -> str:
         f'<path class=f d="{bars_path(failed, [0.0] * len(failed), share)}"/>'
         f'<path class=k d="{bars_path(limited, failed, share)}"/>',
     )
-    heads = (
-        ("TTFT, ms", f"line p50, ground up to p95{beyond}", "", number, top),
-        ("tokens/s", "p50", " mid", number, fast),
-        ("Not answered", "share of probes: failed, and on top rate limited", " low", percent, share),
+    heads: tuple[tuple[str, str, str, Callable[[float | None], str], float, Sequence[float | None]], ...] = (
+        ("TTFT, ms", f"line p50, ground up to p95{beyond}", "", number, top, middle),
+        ("tokens/s", "p50", " mid", number, fast, speed),
+        ("Not answered", "share of probes: failed, and on top rate limited", " low", percent, share, failed),
     )
     return "".join(
-        _figure(one, head, small, kind, shades + path, _scale(write, end))
-        for (head, small, kind, write, end), path in zip(heads, drawn, strict=True)
+        _figure(one, head, small if known(values) else NOTHING, kind, shades + path, _scale(write, end, values))
+        for (head, small, kind, write, end, values), path in zip(heads, drawn, strict=True)
     ) + _times(report, zone)
 
 
@@ -115,7 +117,9 @@ def _figure(one: EndpointReport, head: str, small: str, kind: str, drawn: str, s
     )
 
 
-def _scale(write: Callable[[float | None], str], end: float) -> str:
+def _scale(write: Callable[[float | None], str], end: float, values: Sequence[float | None]) -> str:
+    if not known(values):  # an axis of nothing has no numbers
+        return "<div class=ys aria-hidden=true></div>"
     ticks = "".join(f"<span>{write(end * part)}</span>" for part in (1.0, 0.5)) + "<span>0</span>"
     return f"<div class=ys aria-hidden=true>{ticks}</div>"
 

@@ -109,6 +109,7 @@ def _tiles(report: Report) -> str:
     limited, samples = sum(one.rate_limited for one in wholes), sum(one.samples for one in wholes)
     costs = [one.cost_usd for one in wholes if one.cost_usd is not None]
     unpriced = sum(one.cost_usd is None for one in wholes)
+    priced = f"that of {plural(unpriced, 'endpoint')} not known" if unpriced else "all probes"
     standings = counted_standings(report.endpoints)
     worst = [f"{LOOKS[which][0]} {count} {standing_words(which)}" for which, count in standings]
     began = sum(one.ended_at is None for one in report.incidents)
@@ -122,7 +123,7 @@ def _tiles(report: Report) -> str:
             f"{len(report.incidents) + report.more_incidents:,}",
             plural(began, "open one") if began else "none open",
         ),
-        ("Cost", usd(sum(costs)) if costs else "–", f"of {unpriced} not known" if unpriced else "all probes"),
+        ("Cost", usd(sum(costs)) if costs else "–", priced),
     )
     drawn = "".join(f"<div><dt>{name}</dt><dd>{value}<small>{small}</small></dd></div>" for name, value, small in tiles)
     return f"<dl class=tiles>{drawn}</dl>"

@@ -118,7 +118,7 @@ def _ranked_row(
         price(whole.usd_per_million) if whole.usd_per_million is not None else dash("no price is known"),
     ]
     head = f"<a href=#e{number_}>{esc(one.name)}</a>" if number_ else esc(one.name)
-    found = row(cells, head)
+    found = row(cells, head, "l name")
     return found.replace("<tr>", f"<tr><td>{place}", 1) if compared else found
 
 

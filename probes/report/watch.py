@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from probes import __version__
 from probes.exports.file import opened
+from probes.exports.held import UnknownName
 from probes.report.page import page
 from probes.report.read import NothingRecorded, ReportQuestion, read_report
 from probes.report.report import Report
@@ -39,7 +40,8 @@ async def watch(
 
     ``question`` is what to report at an instant (ms since the epoch), ``shown`` what is made of it before anybody sees
     it. While the store cannot be read, the last page stays and says so; ``say`` is told when that, or what cannot be
-    written, changes. Raises OSError where the first files cannot be written.
+    written, changes. Raises OSError where the first files cannot be written, and UnknownName for
+    a name that is not there at first.
     """
     last: Report | None = None
     said = ""
@@ -50,7 +52,9 @@ async def watch(
         problem = detail = None
         try:
             last = await asyncio.to_thread(read_report, url, question(now), last)
-        except (StoreProblem, NothingRecorded) as error:
+        except (StoreProblem, NothingRecorded, UnknownName) as error:
+            if is_first and isinstance(error, UnknownName):
+                raise
             problem, detail = _problem(error), str(error)
         report = last or _nothing(question(now))
         try:
@@ -67,8 +71,10 @@ async def watch(
             await asyncio.wait_for(stop.wait(), max(0.0, every_s - (time.monotonic() - began)))
 
 
-def _problem(error: StoreProblem | NothingRecorded) -> str:
+def _problem(error: StoreProblem | NothingRecorded | UnknownName) -> str:
     """Why there is nothing newer, in words that tell nothing of the machine: the details name hosts and paths."""
+    if isinstance(error, UnknownName):
+        return "the store has nothing of what is shown here any more"
     if isinstance(error, NothingRecorded | NoHistory):
         return "nothing was recorded yet"
     return f"the store cannot be read now ({error.state.replace('_', ' ')})"

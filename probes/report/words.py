@@ -156,6 +156,8 @@ def headline(report: Report) -> str:
     ok = sum(one.whole.ok for one in report.endpoints)
     if not sent:
         return "No probe was answered in that time."
+    bad = [one for one in counted_standings(report.endpoints) if LOOKS[one[0]][1] == "bad"]
+    now = "now " + ", ".join(f"{count} of {len(report.endpoints)} {standing_words(which)}" for which, count in bad)
     parts = [f"{percent(ok / sent)} of {plural(sent, 'probe')} were answered right"]
     group = max((one for one in report.groups if one.name), key=lambda one: len(one.ranked), default=None)
     if group is not None and (said := _fastest(report, group)):
@@ -169,7 +171,7 @@ def headline(report: Report) -> str:
         parts.append(f"of {many} the longest lasted {words}{still}" if len(troubled) > 1 else f"one incident: {words}")
     else:
         parts.append("there was no incident" if not report.incidents else "nothing was down")
-    return f"{'; '.join(parts)}."
+    return f"{'; '.join([*parts, *([now] if bad else [])])}."
 
 
 def _fastest(report: Report, group: Group) -> str:
@@ -183,12 +185,13 @@ def _fastest(report: Report, group: Group) -> str:
         return ""
     first, second = reliable[0], reliable[1]
     middle = report.endpoint(first.endpoint).whole.ttft_p50
-    head = f"{first.endpoint} was first of {group.name} by TTFT, p50 {number(middle.value if middle else None)} ms"
+    best, after = (report.endpoint(one.endpoint).endpoint for one in (first, second))
+    head = f"{best} was first of {group.name} by TTFT, p50 {number(middle.value if middle else None)} ms"
     if second.difference is None or not second.difference.is_shown:
         level = sum(1 for one in reliable[1:] if one.difference is None or not one.difference.is_shown)
-        others = second.endpoint if level == 1 else plural(level, "other")
+        others = after if level == 1 else plural(level, "other")
         return f"{head}, with no difference shown to {others}"
-    return f"{head}, {second.endpoint} took {times(second.difference.ratio)} that"
+    return f"{head}, {after} took {times(second.difference.ratio)} that"
 
 
 def _lasted(one: IncidentReport, now: int) -> int:

@@ -10,14 +10,15 @@ import pytest
 from probes.report.read import ReportQuestion
 from probes.report.status_files import badge_record, status_record
 from probes.report.watch import watch
-from tests.report.stores import NOW, SINCE, fill_usual
+from tests.report.stores import NOW, SINCE, fill, fill_usual, two_days
 from tests.store.stores import url_of
 
 
 class Watched:
     """A folder that is watched, a hundred times a second; the store can be taken away."""
 
-    def __init__(self, folder, url):
+    def __init__(self, folder, url, endpoints=()):
+        self.endpoints = endpoints
         self.folder, self.url, self.said, self.written = folder, url, [], asyncio.Event()
         self.stop = asyncio.Event()
 
@@ -29,7 +30,7 @@ class Watched:
         self.task = asyncio.create_task(
             watch(
                 self.url,
-                lambda now: ReportQuestion(since=SINCE, until=NOW, zone=UTC),
+                lambda now: ReportQuestion(since=SINCE, until=NOW, zone=UTC, endpoints=self.endpoints),
                 self.folder,
                 UTC,
                 shown=self.shown,
@@ -93,6 +94,17 @@ async def test_a_store_that_is_not_there_yet_or_was_damaged_is_said_and_the_last
     assert "groq/a" in page
     assert str(tmp_path) not in page
     assert len(one.said) == 3
+
+
+async def test_a_name_that_another_store_does_not_have_is_said_and_the_last_page_stays(tmp_path, store):
+    fill_usual(url_of(store))
+    async with Watched(tmp_path / "site", url_of(store), endpoints=("kimi",)) as site:
+        await site.again()
+        store.unlink()
+        fill(url_of(store), two_days("other"))
+        await site.again()
+        assert site.status()["problem"] == "the store has nothing of what is shown here any more"
+        assert [one["name"] for one in site.status()["endpoints"]] == ["kimi"]
 
 
 async def test_a_folder_that_cannot_be_made_is_an_error_at_once(tmp_path, store):

@@ -6,8 +6,17 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from probes.alerts.state import State
-from probes.report.report import Difference, RaceReport
-from probes.report.words import LOOKS, axis_ticks, difference_words, race_words, span_words, standing_words, worst_first
+from probes.report.report import Difference, EndpointReport, Figures, RaceReport, Report
+from probes.report.words import (
+    LOOKS,
+    axis_ticks,
+    difference_words,
+    headline,
+    race_words,
+    span_words,
+    standing_words,
+    worst_first,
+)
 from tui.style.palette import JUDGED_LOOKS
 
 HOUR, DAY = 3_600_000, 86_400_000
@@ -34,6 +43,18 @@ def test_every_standing_has_words_and_a_place():
 )
 def test_a_difference_is_told_with_its_interval_or_that_none_is_shown(one, words):
     assert difference_words(one) == words
+
+
+def told(name, standing, **fields):
+    return EndpointReport(name, name, "local", "p", "m", "g", "warm", standing, whole=Figures(**fields))
+
+
+def test_the_headline_says_what_fails_now():
+    endpoints = told("a", State.DOWN, ok=1, failed=9), told("b", State.OK, ok=10), told("c", State.SILENT, ok=10)
+    report = Report(DAY, 0, DAY, 0, HOUR, "1", endpoints=endpoints)
+    assert headline(report) == (
+        "70.0 % of 30 probes were answered right; there was no incident; now 1 of 3 down, 1 of 3 silent."
+    )
 
 
 def test_a_race_is_told_from_the_view_of_the_faster():
