@@ -106,6 +106,7 @@ def test_a_page_of_many_endpoints_stays_below_a_megabyte_and_says_what_it_leaves
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_a_page_of_a_thousand_endpoints_too(usual):
     one = usual.endpoints[0]
     many = tuple(replace(one, name=f"endpoint-{number}") for number in range(1_000))
