@@ -30,6 +30,7 @@ from probes.stats.sample_values import measured
 from probes.store.status import WAITED_LONG_S
 
 _IDENTITY: Final = ("inftop.endpoint", "gen_ai.request.model", "server.address", "server.port")
+_TOLD_IN_FULL: Final = ("gen_ai.operation.name", "server.port")
 _ENDPOINT: Final = list(COMMON).index("inftop.endpoint")
 _CONNECTION: Final = list(COMMON).index("inftop.connection")
 
@@ -88,9 +89,9 @@ class Tallies:
         self._endpoints = self._endpoints | enabled
         self._gone = frozenset(self._endpoints.keys() - enabled.keys())
         kept = {(one.name, one.model, *_server(one.base_url)) for one in enabled.values()}
-        for points in (self._points, self._merged):
+        for points, known in ((self._points, kept), (self._merged, {(*one[:3], "") for one in kept})):
             for metric, values in list(points):
-                if metric.kind == "gauge" and _identity(values) not in kept:
+                if metric.kind == "gauge" and _identity(values) not in known:
                     del points[metric, values]
         for values in list(self._recent):
             if _identity(values) not in kept:
@@ -99,7 +100,7 @@ class Tallies:
     def add(self, sample: Sample, _: str = "") -> None:
         """Count a sample; fit as a listener of an engine. Of one that confirms a failure only what it cost counts."""
         lane = self._common(sample.endpoint, sample.provider, sample.model, sample.vantage, sample.connection)
-        anywhere = self._common(sample.endpoint, sample.provider, sample.model, sample.vantage)
+        anywhere = _brief(self._common(sample.endpoint, sample.provider, sample.model, sample.vantage))
         self._seen.add(sample.endpoint)
         for metric in SAMPLE_METRICS:
             if sample.kind is not None and metric.name not in OF_ALL:
@@ -154,7 +155,7 @@ class Tallies:
         """The metrics of the table, in its order, also those without points yet.
 
         In the basic detail times and speeds are told of one lane of an endpoint, histograms in a single bucket, and
-        all else of the endpoint as a whole.
+        all else of the endpoint as a whole; what is not a histogram has fewer attributes.
         """
         told = [one for one in SAMPLE_METRICS if one.told(names, detail)]
         points: dict[Metric[Any], dict[Values, Point]] = {one: {} for one in told}
@@ -172,6 +173,9 @@ class Tallies:
             exemplars = {one: exemplar for one, exemplar in newest.items() if exemplar is not None}
             yield MetricFamily(metric, (*COMMON, *metric.attributes), points[metric], bounds, exemplars)
         recent, states = self._recent_samples(detail), self._states()
+        if detail == "basic":
+            recent = {_brief(values): one for values, one in recent.items()}
+            states = {_brief(values): one for values, one in states.items()}
         yield from (_family(one, recent, COMMON) for one in RECENT_METRICS)
         yield from (_family(one, states, COMMON) for one in STATE_METRICS)
         yield from (_family(one, {} if self._alerts is None else {(): self._alerts}) for one in ALERT_METRICS)
@@ -214,6 +218,11 @@ class Tallies:
         known = self._endpoints.get(endpoint)
         server = ("", "") if known is None else _server(known.base_url)
         return endpoint, vantage, connection or "", "chat", self._names.get(provider, provider), model, *server
+
+
+def _brief(values: Values) -> Values:
+    """The values of `COMMON` without those that tell nothing apart: they would be a tenth of a scrape."""
+    return tuple("" if name in _TOLD_IN_FULL else value for name, value in zip(COMMON, values, strict=True))
 
 
 def _family(metric: Metric[T], found: Mapping[Values, T], common: Iterable[str] = ()) -> MetricFamily:

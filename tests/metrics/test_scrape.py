@@ -88,9 +88,19 @@ def test_a_hundred_endpoints_are_told_in_600_kilobytes():
         endpoint(name=f"fireworks/gpt-oss-120b-{n}", base_url="https://api.fireworks.ai/v1") for n in range(100)
     ]
     tallies = Tallies(endpoints)
+    failures = (Outcome.TIMEOUT, Outcome.RATE_LIMITED, Outcome.OVERLOADED, Outcome.SERVER_ERROR, Outcome.SKIPPED)
     for one in endpoints:
-        tallies.add(good(endpoint=one.name, model="accounts/fireworks/models/gpt-oss-120b"))
-        tallies.add(good(endpoint=one.name, model="accounts/fireworks/models/gpt-oss-120b", outcome=Outcome.TIMEOUT))
+        for outcome in (Outcome.OK, *failures):
+            tallies.add(
+                good(
+                    endpoint=one.name,
+                    model="accounts/fireworks/models/gpt-oss-120b",
+                    outcome=outcome,
+                    requests_remaining=3.0,
+                    cost_usd=0.1,
+                    tokens_per_s=99.0,
+                )
+            )
     tallies.update_alerts(AlertStatus())
     for body in (
         generate_latest(registry(tallies, "both", "basic")),
@@ -315,16 +325,16 @@ def test_protobuf_tells_the_same_as_text_and_native_histograms_beside():
     for number, ttft_ms in enumerate(values):
         tallies.add(good(ttft_ms, sample_id=f"{number:016x}", started_at=1_800_000_000_250 + number))
     tallies.update_engine(EngineStatus(StoreStatus("ok", stored=300)))
+    of_full = {"inftop_connection": "warm", "gen_ai_operation_name": "chat", "server_port": "1"}
     for detail in ("basic", "full"):
         found = decoded(protobuf.rendered(tallies, "both", detail))
         assert found["inftop_store_stored"].metric[0].gauge.value == 300
         [counter] = found["inftop_samples_total"].metric
         assert counter.counter.value == len(values)
         assert {one.name: one.value for one in counter.label} == {
-            "inftop_endpoint": "sim/model", "inftop_vantage": "local", "gen_ai_operation_name": "chat",
+            "inftop_endpoint": "sim/model", "inftop_vantage": "local", "inftop_outcome": "ok",
             "gen_ai_provider_name": "sim", "gen_ai_request_model": "model", "server_address": "127.0.0.1",
-            "server_port": "1", "inftop_outcome": "ok",
-        } | ({"inftop_connection": "warm"} if detail == "full" else {})  # fmt: skip
+        } | (of_full if detail == "full" else {})  # fmt: skip
         [metric] = found[FIRST_CHUNK].metric
         histogram = metric.histogram
         assert found[FIRST_CHUNK].type == 4
@@ -387,3 +397,15 @@ def test_a_scraper_gets_the_format_it_asks_for_compressed():
             assert FIRST_CHUNK in answer.read().decode()
     assert FIRST_CHUNK in found
     assert not [name for name in found if name.startswith("gen_ai_server")]
+
+
+def test_counts_go_on_where_only_the_port_is_another():
+    tallies = Tallies([endpoint(base_url="http://127.0.0.1:1/v1")])
+    tallies.add(good(requests_remaining=10.0))
+    tallies.reconfigure([endpoint(base_url="http://127.0.0.1:2/v1")])
+    tallies.add(good(requests_remaining=20.0))
+    basic = told(tallies)
+    assert basic[series("inftop_samples_total", inftop_outcome="ok")] == 2
+    assert basic[series("inftop_rate_limit_headroom_ratio", inftop_limit="requests")] == 0.2
+    tallies.reconfigure([])
+    assert series("inftop_rate_limit_headroom_ratio", inftop_limit="requests") not in told(tallies)
