@@ -37,6 +37,16 @@ ConfigOption = Annotated[
         help="The configuration. Default: $INFTOP_CONFIG, ./config.toml, the user's, then the shipped one.",
     ),
 ]
+EndpointsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--endpoint", metavar="NAME", help="Only these; may be repeated.", autocompletion=completion.endpoints
+    ),
+]
+GroupsOption = Annotated[
+    list[str] | None,
+    typer.Option("--group", metavar="NAME", help="Only endpoints of this group.", autocompletion=completion.groups),
+]
 VersionOption = Annotated[
     bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
 ]

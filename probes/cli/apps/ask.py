@@ -6,11 +6,9 @@ import typer
 
 from probes.cli import completion
 from probes.cli.command_line import CommandLine
-from probes.cli.options import JsonOption, usage_errors
+from probes.cli.options import EndpointsOption, JsonOption, usage_errors
 
 ask_app = CommandLine()
-
-Repeated = list[str] | None
 
 
 @ask_app.command()
@@ -65,9 +63,7 @@ def status(
             help="tmux, waybar, starship, prompt, json, badge, or a line for each: '{name} {ttft_p50} {state}'.",
         ),
     ] = None,
-    endpoint: Annotated[
-        Repeated, typer.Option(metavar="NAME", help="Only these; may be repeated.", autocompletion=completion.endpoints)
-    ] = None,
+    endpoint: EndpointsOption = None,
     group: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only this group, or model.", autocompletion=completion.groups)
     ] = None,

@@ -7,7 +7,7 @@ import typer
 
 from probes.cli import completion
 from probes.cli.command_line import CommandLine
-from probes.cli.options import ForOption, JsonOption, seconds_of, usage_errors
+from probes.cli.options import EndpointsOption, ForOption, GroupsOption, JsonOption, seconds_of, usage_errors
 
 share_app = CommandLine()
 
@@ -24,12 +24,8 @@ def export(
         str | None, typer.Option(metavar="WHEN", help="The first: 24h or 7d ago, or a time. Default: 24h.")
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="WHEN", help="Where to end; default: now.")] = None,
-    endpoint: Annotated[
-        Repeated, typer.Option(metavar="NAME", help="Only these; may be repeated.", autocompletion=completion.endpoints)
-    ] = None,
-    group: Annotated[
-        Repeated, typer.Option(metavar="NAME", help="Only endpoints of this group.", autocompletion=completion.groups)
-    ] = None,
+    endpoint: EndpointsOption = None,
+    group: GroupsOption = None,
     provider: Annotated[
         Repeated, typer.Option(metavar="NAME", help="Only those of this provider.", autocompletion=completion.providers)
     ] = None,
@@ -90,12 +86,8 @@ def export(
 def report(
     ctx: typer.Context,
     since: Annotated[str, typer.Option(metavar="WHEN", help="From when on: 24h or 7d ago, or a time.")] = "7d",
-    endpoint: Annotated[
-        Repeated, typer.Option(metavar="NAME", help="Only these; may be repeated.", autocompletion=completion.endpoints)
-    ] = None,
-    group: Annotated[
-        Repeated, typer.Option(metavar="NAME", help="Only endpoints of this group.", autocompletion=completion.groups)
-    ] = None,
+    endpoint: EndpointsOption = None,
+    group: GroupsOption = None,
     redact: Annotated[
         bool, typer.Option("--redact", help="Without names of endpoints, places and hosts, and people's notes.")
     ] = False,
