@@ -161,7 +161,7 @@ def show_measuring(stage: Path) -> None:
 
 def measuring_screen(stage: Path) -> list[str]:
     """The command that shows the selftest's screen in a process of its own."""
-    return [sys.executable, "-m", "tui", "measuring", str(stage)]
+    return [sys.executable, "-P", "-m", "tui", "measuring", str(stage)]
 
 
 def _simulated(given: Given) -> ScreenOptions:

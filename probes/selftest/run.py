@@ -94,7 +94,7 @@ def _play(load: Load, screen: Screen | None, seconds: float) -> Errors:
 
 
 def _python(*words: str) -> list[str]:
-    return [sys.executable, "-m", "probes", *words]
+    return [sys.executable, "-P", "-m", "probes", *words]
 
 
 @contextlib.contextmanager

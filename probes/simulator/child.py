@@ -51,7 +51,7 @@ async def simulator_process() -> AsyncIterator[SimulatorAddress]:
 def _start() -> "subprocess.Popen[bytes]":
     """Start it with `subprocess` and threads: asyncio's own needs another event loop on Windows than the engine's."""
     return subprocess.Popen(  # this very program
-        [sys.executable, "-m", "probes", "simulate"],
+        [sys.executable, "-P", "-m", "probes", "simulate"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

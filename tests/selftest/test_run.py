@@ -77,3 +77,14 @@ def test_a_process_that_does_not_start_is_told(monkeypatch):
     monkeypatch.setattr(run, "_python", lambda *_: [sys.executable, "-c", "pass"])
     with pytest.raises(RuntimeError, match="did not start"):
         run.selftest(None, quick=True, narrate=print, loads=[SHORT])
+
+
+def test_its_processes_import_nothing_from_the_folder_it_is_run_in(tmp_path):
+    import subprocess
+
+    from probes.selftest.run import _python
+
+    (tmp_path / "probes").mkdir()
+    (tmp_path / "probes" / "__init__.py").write_text("raise SystemExit('foreign')")
+    done = subprocess.run(_python("--help"), cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "foreign" in done.stderr) == (0, False)
