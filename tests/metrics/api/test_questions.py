@@ -1,8 +1,12 @@
 """What paths and queries ask for: exactly what is documented, and nothing by a trick."""
 
-import pytest
+from urllib.parse import quote
 
-from probes.metrics.api.questions import BadRequest, Question, is_asked, question_of
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probes.metrics.api.questions import WINDOW_LIMIT_S, BadRequest, Question, is_asked, question_of
 
 NOW = 1_800_000_000_000
 HOUR = 3_600_000
@@ -96,3 +100,22 @@ def test_only_its_own_paths_are_the_apis():
     others = ["/", "/metrics", "/apis", "/api.json", "//api/status", "/%61pi/status", "http://x/api/status", "*", ""]
     assert all(is_asked(one) for one in asked)
     assert not any(is_asked(one) for one in others)
+
+
+SPANS = st.from_regex(r"-?[0-9]{1,22}(\.[0-9]{1,3})?[smhdwy]?", fullmatch=True)
+DATES = st.from_regex(r"[0-9]{4}-[01][0-9]-[0-3][0-9](T[0-9:.]{2,9}(Z|[+-][0-9:]{2,5})?)?", fullmatch=True)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(["/api/incidents", "/api/endpoints/a", "/api/best/a", "/api/status"]),
+    st.sampled_from(["since", "window", "by", "among", "open", ""]),
+    SPANS | DATES | st.text(max_size=30).map(quote) | st.text(st.characters(max_codepoint=255), max_size=30),
+)
+def test_whatever_is_asked_is_refused_or_a_question_that_a_store_can_be_asked(path, name, value):
+    try:
+        question = question_of(f"{path}?{name}={value}")
+    except BadRequest:
+        return
+    assert -(2**63) <= question.since_ms < 2**63
+    assert 0 < question.window_s <= WINDOW_LIMIT_S
