@@ -125,12 +125,16 @@ def selftest(
 def serve(
     ctx: typer.Context,
     attach: AttachOption = None,
-    host: Annotated[str, typer.Option(help="127.0.0.1, ::1 or localhost; no other address is served.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The TCP port; 0 is any that is free.")] = 8650,
+    host: Annotated[
+        str, typer.Option(metavar="HOST", help="127.0.0.1, ::1 or localhost; no other address is served.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(metavar="PORT", min=0, max=65535, help="The TCP port; 0 is any that is free.")
+    ] = 8650,
     allow_keys: Annotated[
         bool, typer.Option("--allow-keys", help="Take keys, mouse and pasted text; else it is view only.")
     ] = False,
-    sessions: Annotated[int, typer.Option(min=1, max=20, help="How many windows may look at once.")] = 3,
+    sessions: Annotated[int, typer.Option(metavar="N", min=1, max=20, help="How many windows may look at once.")] = 3,
 ) -> None:
     """Show the dashboard in a browser of this machine, to whoever has the link; only to look.
 

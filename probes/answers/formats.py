@@ -77,7 +77,7 @@ def _template(text: str) -> "Template":
 def sentence(status: Status) -> str:
     """How everything is, in one line: the worst first, by name, and how fast the others are."""
     if not status.endpoints:
-        return "no data: nothing is recorded there yet"
+        return "no data: nothing is recorded there yet; inftop record, or inftop, records"
     if len(status.endpoints) == 1:
         return _sentence_of_one(status.endpoints[0], status.window_s)
     parts = [_count_and_names(state, status) for state in status.states if CONDITIONS.get(state, "ok") != "ok"]

@@ -78,7 +78,10 @@ class Template:
             self._parts.append(_part(match))
             at = match.end()
         if not any(isinstance(one, _Field) for one in self._parts):
-            raise ValueError(f"{text[:40]!r} is no preset, and has no field such as {{name}} in it")
+            raise ValueError(
+                f"{text[:40]!r} is no preset (tmux, waybar, starship, prompt, json, badge), "
+                "and has no field such as {name} in it"
+            )
 
     def filled(self, one: EndpointStatus) -> str:
         """The line of one endpoint."""

@@ -93,7 +93,7 @@ class NoHistory(StoreProblem):
     """Nothing has been recorded yet: the store is not there, or has no tables."""
 
     def __init__(self) -> None:
-        super().__init__("failed", "there is no history yet")
+        super().__init__("failed", "there is no history yet: inftop record, or inftop, records")
 
 
 def of_sqlite(error: sqlite3.Error) -> StoreProblem:

@@ -47,7 +47,9 @@ def gate(
         ),
     ] = None,
     max_probes: Annotated[int, typer.Option(metavar="N", help="The most probes in all.")] = 200,
-    max_usd: Annotated[float, typer.Option(metavar="USD", min=0, help="The most that they may cost in all.")] = 0.10,
+    max_usd: Annotated[
+        float, typer.Option(metavar="USD", min=0, show_default="0.10", help="The most that they may cost in all.")
+    ] = 0.10,
     inconclusive: Annotated[
         Literal["pass", "fail"] | None,
         typer.Option(help="What an inconclusive one counts as. Default: exit code 5."),

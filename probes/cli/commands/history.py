@@ -42,7 +42,7 @@ def history(config: Path | None, *, as_json: bool) -> None:
     try:
         found = contents(url)
     except NoHistory as missing:
-        found, nothing = NOTHING, f"{missing.detail}: inftop record, or inftop, records"
+        found, nothing = NOTHING, missing.detail
     except StoreProblem as problem:
         if waiting:
             _print({**record, "problem": {"state": problem.state, "detail": problem.detail}}, as_json, lines)

@@ -101,7 +101,7 @@ def test_json_is_one_object(recorded, run):
     ("words", "said"),
     [
         (("--format", "{nom}"), "there are name, provider"),
-        (("--format", "tmuxx"), "is no preset"),
+        (("--format", "tmuxx"), "is no preset (tmux, "),
         (("--format", "tmux", "--json"), "give one of them"),
         (("--window", "8d"), "at most 7d"),
         (("--window", "0s"), "at most 7d"),
@@ -121,7 +121,7 @@ def test_a_mistake_is_said_and_is_exit_code_2(recorded, run, words, said):
 
 
 def test_a_store_that_is_not_there_or_is_not_ours(tmp_path, run, recorded):
-    assert run("--store", str(tmp_path / "none.db")) == (6, "no data: nothing is recorded there yet\n", "")
+    assert run("--store", str(tmp_path / "none.db")) == (6, "no data: nothing is recorded there yet; inftop record, or inftop, records\n", "")
     assert run("--store", str(tmp_path / "none.db"), "--format", "prompt") == (6, "no data\n", "")
     (tmp_path / "other.db").write_text("this is the file of another program, and not a short one\n" * 20)
     code, text, problem = run("--store", str(tmp_path / "other.db"))
