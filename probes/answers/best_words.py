@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from probes.answers.best import Best, By, Member
+from probes.answers.state import STALE_AT_LEAST_S
 from probes.format import DASH, number, since, span, times
 
 TITLES: Final[dict[By, str]] = {
@@ -62,6 +63,10 @@ def notes(answer: Best) -> Iterator[str]:
     """What was compared, and what else there is."""
     seen = f"seen from {answer.vantage}" if answer.vantage is not None else "never measured"
     yield f"the last {span(round(1000 * answer.now.window_s))} on {answer.now.lane} connections, {seen}"
+    beat_at = answer.now.recorder_beat_at
+    if answer.first is None and (beat_at is None or answer.now.at - beat_at > 1000 * STALE_AT_LEAST_S):
+        last = "" if beat_at is None else f"; one last did {since(beat_at, answer.now.at)} ago"
+        yield f"no recorder writes into this store now{last}: inftop record, or inftop, records"
     if answer.other_vantages:
         yield f"also measured from {', '.join(answer.other_vantages)}: --vantage NAME"
 

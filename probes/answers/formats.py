@@ -25,6 +25,9 @@ HIDES_FAILURES: Final = frozenset({"waybar", "starship"})
 SHORT_NAME: Final = 24
 """Characters of a name where room is scarce: tmux gives the right end of its status line 40."""
 
+_PLACE: Final = 300
+"""Characters of a store's URL at most."""
+
 _NAMED: Final = 3
 """Endpoints of one state that the line for people names at most."""
 
@@ -77,7 +80,7 @@ def _template(text: str) -> "Template":
 def sentence(status: Status) -> str:
     """How everything is, in one line: the worst first, by name, and how fast the others are."""
     if not status.endpoints:
-        return "no data: nothing is recorded there yet; inftop record, or inftop, records"
+        return f"no data: nothing is recorded at {harmless(status.store, _PLACE)}; inftop record, or inftop, records"
     if len(status.endpoints) == 1:
         return _sentence_of_one(status.endpoints[0], status.window_s)
     parts = [_count_and_names(state, status) for state in status.states if CONDITIONS.get(state, "ok") != "ok"]

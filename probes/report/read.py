@@ -34,7 +34,8 @@ from probes.stats.week import LEAST_MS, WEEK_MS, Week, hours_of_week, week_of_sk
 from probes.store.alerts.incidents import read_incidents
 from probes.store.alerts.objectives import read_objectives
 from probes.store.certificates import newest as newest_certificate
-from probes.store.problem import TOO_OLD, NoHistory, StoreProblem
+from probes.store.location import shown as shown_url
+from probes.store.problem import TOO_OLD, StoreProblem
 from probes.store.races import RaceSummary, races_between
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import (
@@ -105,7 +106,7 @@ def read_report(url: str, question: ReportQuestion, before: Report | None = None
     span = TimeRange(since, until)
     with closing(StoreReader(url)) as reader:
         if not reader.has("sample"):
-            raise NoHistory
+            raise NothingRecorded(f"nothing is recorded at {shown_url(url)}: inftop record, or inftop, records")
         if not reader.has("rollup"):
             raise StoreProblem("failed", TOO_OLD)
         facts = _facts(reader)

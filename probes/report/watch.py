@@ -16,7 +16,7 @@ from probes.report.page import page
 from probes.report.read import NothingRecorded, ReportQuestion, read_report
 from probes.report.report import Report
 from probes.report.status_files import badge_record, status_record
-from probes.store.problem import NoHistory, StoreProblem
+from probes.store.problem import StoreProblem
 from probes.text import line
 
 EVERY_S: Final = 60
@@ -75,7 +75,7 @@ def _problem(error: StoreProblem | NothingRecorded | UnknownName) -> str:
     """Why there is nothing newer, in words that tell nothing of the machine: the details name hosts and paths."""
     if isinstance(error, UnknownName):
         return "the store has nothing of what is shown here any more"
-    if isinstance(error, NothingRecorded | NoHistory):
+    if isinstance(error, NothingRecorded):
         return "nothing was recorded yet"
     return f"the store cannot be read now ({error.state.replace('_', ' ')})"
 

@@ -7,7 +7,7 @@ import pytest
 
 from probes.exports.held import UnknownName
 from probes.report.read import NothingRecorded, ReportQuestion, read_report
-from probes.store.problem import TOO_OLD, NoHistory, StoreProblem
+from probes.store.problem import TOO_OLD, StoreProblem
 from tests.report.stores import BEGAN, DAY, HOUR, NOW, SINCE, fill_usual, two_days
 from tests.samples import endpoint
 from tests.store.stores import fill, open_old, url_of
@@ -72,7 +72,7 @@ def test_a_report_before_lends_its_weeks(url):
 
 
 def test_what_was_never_recorded_is_said(url):
-    with pytest.raises(NoHistory):
+    with pytest.raises(NothingRecorded, match=r"history\.db: inftop record"):
         read_report(url, asked())
     fill(url, two_days("groq/a"))
     with pytest.raises(UnknownName, match="nope"):

@@ -15,6 +15,7 @@ from probes.cli.exit_codes import ExitCode
 from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.quick.words import parsed
 from probes.durations import seconds
+from probes.store.location import shown
 from probes.store.problem import NoHistory
 from probes.text import line
 
@@ -99,8 +100,11 @@ def question(
     )
 
 
-class NothingKnown(NoHistory):
-    """Nothing is recorded yet in the store that was asked."""
+class NothingKnown(LookupError):  # noqa: N818 - reads as what it says
+    """Nothing is recorded yet in the store that was asked; str names it."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"nothing is recorded at {shown(url)}: inftop record, or inftop, records")
 
 
 def answer(words: Sequence[str]) -> int | None:
@@ -158,12 +162,12 @@ def ask(asked: Question) -> Best:
     try:
         now = read_now(place.url, asked.window_s, asked.lane, asked.group, vantage=asked.vantage)
     except NoHistory:
-        raise NothingKnown from None
+        raise NothingKnown(place.url) from None
     if not now.names and asked.vantage is not None:
         places = dict.fromkeys(one.vantage for one in read_now(place.url, 1.0).endpoints)
         raise UnknownMember(f"nothing was measured from {line(asked.vantage, 60)!r}; known: {_listed(places)}")
     if not now.names:
-        raise NothingKnown
+        raise NothingKnown(place.url)
     if not now.endpoints:
         raise UnknownMember(f"no group is named {line(asked.group, 80)!r}; known: {_listed(now.groups)}")
     names = {one.name for one in now.endpoints}
