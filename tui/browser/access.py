@@ -6,7 +6,7 @@ machine may ask it. Only who has the link, which is printed for the person at th
 
 import hmac
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final, NamedTuple
 
 from tui.browser.request import Refused, Request
@@ -15,6 +15,8 @@ LINK_S: Final = 300.0
 """How long a link works, in seconds."""
 
 COOKIE: Final = "inftop"
+
+_USUAL_PORT: Final = 80  # of http (RFC 9110, 4.2.1)
 
 NEW_LINK: Final = "Press Enter where inftop serve runs for a new link, or start it again."
 
@@ -33,6 +35,12 @@ class Visit(NamedTuple):
     def cookie(self) -> str:
         """The value of Set-Cookie."""
         return f"{COOKIE}={self.secret}; Path=/{self.folder}/; HttpOnly; SameSite=Strict"
+
+
+def hosts_of(names: Collection[str], port: int) -> frozenset[str]:
+    """The values of ``Host`` that mean these names and this port; browsers leave out the usual one, 80."""
+    found = frozenset(f"{name}:{port}" for name in names)
+    return found | frozenset(names) if port == _USUAL_PORT else found
 
 
 class Access:

@@ -12,7 +12,7 @@ from websockets.http11 import Request as Handshake
 from websockets.server import ServerProtocol
 
 from probes.text import line
-from tui.browser.access import Access
+from tui.browser.access import Access, hosts_of
 from tui.browser.messages import COLUMNS, LARGEST, ROWS, UnknownMessageError, passed, within
 from tui.browser.page import page, page_files
 from tui.browser.request import Refused, Request, read_request
@@ -61,7 +61,7 @@ class BrowserServer:
         server = await asyncio.start_server(self._connected, host, port, limit=256 * 1024)
         found = int(server.sockets[0].getsockname()[1])
         names = ("localhost", f"[{host}]" if ":" in host else host)
-        self._access = Access(frozenset(f"{name}:{found}" for name in names), time.monotonic)
+        self._access = Access(hosts_of(names, found), time.monotonic)
         self._origin = f"http://{names[1]}:{found}"
         try:
             yield found

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tui.browser.access import LINK_S, Access
+from tui.browser.access import LINK_S, Access, hosts_of
 from tui.browser.request import Refused, Request
 
 HOST = "127.0.0.1:8650"
@@ -109,3 +109,8 @@ def test_other_hosts_and_origins_are_refused(headers):
 )
 def test_its_own_are_not(headers):
     access().check_address(asked(**headers))
+
+
+def test_browsers_leave_the_usual_port_out_of_the_host():
+    assert hosts_of(["localhost"], 8650) == {"localhost:8650"}
+    assert hosts_of(["localhost"], 80) == {"localhost:80", "localhost"}
