@@ -19,11 +19,12 @@ from dataclasses import replace
 from typing import Final
 
 from probes.gate.comparison import Comparison, against_limit, paired
-from probes.gate.counted import has_failed, is_limited
+from probes.gate.counted import has_failed, is_limited, value
+from probes.gate.limit import Metric
 from probes.gate.looks import ALPHA_FAIL, ALPHA_PASS, FAIL_POWER, PASS_POWER, looks, spent
 from probes.gate.past import against_past, ratio_drift
 from probes.gate.verdict import FEWEST_ROUNDS, GateEvidence, GateRequest, GateVerdict, MetricFinding, Round, Verdict
-from probes.gate.words import finding_words, why_words
+from probes.gate.words import METRIC_WORDS, finding_words, why_words
 from probes.outcome import Outcome
 
 STORM_SHARE: Final = 0.2
@@ -49,7 +50,8 @@ def decide(request: GateRequest, evidence: GateEvidence) -> GateVerdict | None:
     last = bool(hopeless or evidence.ended) or len(rounds) >= most
     if not last and len(rounds) not in looks(most):
         return None
-    findings = _findings(request, evidence)
+    findings, left_out = _findings(request, evidence), _left_out(request, rounds)
+    findings = [one for one in findings if one.metric not in left_out]
     verdict: Verdict = "inconclusive"
     if hopeless:
         findings = [replace(one, decision="inconclusive") for one in findings]
@@ -60,6 +62,8 @@ def decide(request: GateRequest, evidence: GateEvidence) -> GateVerdict | None:
     elif not last and not (len(rounds) >= PATIENCE and any(one.estimate is None for one in findings)):
         return None
     why = why_words(verdict, findings, hopeless or evidence.ended or _ended(request, rounds))
+    if left_out:
+        why = f"{why}; {', '.join(METRIC_WORDS[one] for one in left_out)} left out, since no answer has a value of it"
     samples = [sample for one in rounds for sample in one.values()]
     known = [one.cost_usd for one in samples if one.cost_usd is not None]
     looked = sum(one <= len(rounds) for one in looks(most)) + (len(rounds) not in looks(most))
@@ -121,6 +125,14 @@ def _finding(request: GateRequest, one: Comparison, low: float, rounds: int, fai
         finding_words(request, one, (interval[0], interval[1]), decision),
         one.limit.text if one.limit else None,
     )
+
+
+def _left_out(request: GateRequest, rounds: Sequence[Round]) -> list[Metric]:
+    """The metrics that nobody asked for by name, and that no endpoint has had a value of for long enough."""
+    samples = [one for each in rounds for one in each.values()]
+    if len(rounds) < PATIENCE:
+        return []
+    return [one for one in request.metrics if one in request.may_lack and not any(value(each, one) for each in samples)]
 
 
 def _ends(one: Comparison, chance: float, rounds: int) -> tuple[float, float]:

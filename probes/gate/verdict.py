@@ -13,6 +13,9 @@ FEWEST_ROUNDS: Final = 10
 
 MOST_PROBES: Final = 10_000
 
+WARM_UPS: Final = 1
+"""Probes of each endpoint before the first round, in no figure: a server may have to load its model first."""
+
 Verdict = Literal["pass", "fail", "inconclusive"]
 
 
@@ -24,7 +27,8 @@ class GateRequest:
     seconds of their own past; ``limits``. ``margin``: how much worse counts as worse, as a share (0.2: times × 1.2,
     speeds / 1.2). ``margin_errors``: the same for failures, in points of their rate as a share (0.02: 2 points).
     ``max_probes`` and ``max_usd`` bound what all probes together may be. ``inconclusive`` says as what an inconclusive
-    verdict is to count for whoever waits for it; it changes nothing of the verdict.
+    verdict is to count for whoever waits for it; it changes nothing of the verdict. ``may_lack``: metrics that are left
+    out where no endpoint has a value of them, since nobody asked for them by name.
     """
 
     new: tuple[str, ...]
@@ -37,6 +41,7 @@ class GateRequest:
     max_probes: int = 200
     max_usd: float | None = None
     inconclusive: Verdict = "inconclusive"
+    may_lack: frozenset[Metric] = frozenset()
 
     def __post_init__(self) -> None:
         """Check every bound. Raises InvalidGateRequest."""
@@ -52,8 +57,8 @@ class GateRequest:
             raise InvalidGateRequest(
                 f"the margin of errors lies between 0 % and 100 %, not at {self.margin_errors:.0%}"
             )
-        if self.max_probes > MOST_PROBES or self.most_rounds < FEWEST_ROUNDS:
-            fewest = FEWEST_ROUNDS * self.probes_a_round
+        fewest = (FEWEST_ROUNDS + WARM_UPS) * self.probes_a_round
+        if not fewest <= self.max_probes <= MOST_PROBES:
             raise InvalidGateRequest(
                 f"max_probes lies between {fewest:,} and {MOST_PROBES:,}, not at {self.max_probes:,}"
             )

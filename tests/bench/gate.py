@@ -345,14 +345,14 @@ def plans(runs: int, seed: int) -> Iterator[list[str]]:
             stored = [
                 [one["new"] for one in rounds(dice, logs(dice, world, 1, 1000), None, [0.0])] for _ in ("new", "base")
             ]
-            request = replace(ONE, margin=margin, max_probes=20)
+            request = replace(ONE, margin=margin, max_probes=22)
             line = plan(request, *stored, None).lines[0]
             cells = []
             for pairs, ratio, verdict in ((line.to_pass, 1.0, "pass"), (line.to_fail[0], 1.5, "fail")):
                 if pairs is None:
                     cells += ["not reachable", ""]
                     continue
-                found = tally(seed, runs, world, ratio, request=replace(request, max_probes=2 * pairs))
+                found = tally(seed, runs, world, ratio, request=replace(request, max_probes=max(2 * pairs, 22)))
                 cells += [str(pairs), f"{found.share(verdict):.1f}"]
             yield [f"{noise:g}", f"{margin:.0%}", *cells]
 

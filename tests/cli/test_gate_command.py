@@ -86,7 +86,7 @@ def ran(path: Path, arguments: GateArguments, **outputs) -> ExitCode:
         (GateArguments(("a",), "b", margin_errors="x%"), "--margin-errors 'x%'"),
         (GateArguments(("a",), "b", metrics="ttft,speed"), "--metric 'speed' is none of ttft"),
         (GateArguments(("a",), limits=("ttft < 1",)), "a time has a unit"),
-        (GateArguments(("a",), "b", max_probes=3), "max_probes lies between 20"),
+        (GateArguments(("a",), "b", max_probes=3), "max_probes lies between 22"),
     ],
 )
 def test_a_gate_that_cannot_be_is_refused_in_words(arguments: GateArguments, words: str):
@@ -140,9 +140,10 @@ def test_what_is_slower_leaves_with_1_and_json_lines_are_as_the_schema_says(path
     ("counts_as", "code"), [(None, ExitCode.INCONCLUSIVE), ("pass", ExitCode.OK), ("fail", ExitCode.NOT_OK)]
 )
 def test_what_the_cap_leaves_open_is_inconclusive(path: Path, counts_as, code: ExitCode, capsys):
-    arguments = GateArguments(("same",), "base", metrics="ttft", margin="0.1%", max_probes=20, inconclusive=counts_as)
+    limits = ("ttft p99 < 10s",)  # of ten samples nobody knows how high it may be
+    arguments = GateArguments(("same",), limits=limits, max_probes=11, inconclusive=counts_as)
     assert ran(path, arguments) is code
-    assert "cap of 20 probes" in capsys.readouterr().out
+    assert "cap of 11 probes" in capsys.readouterr().out
 
 
 def test_the_days_budget_holds_for_what_was_gated_before_too(path: Path, capsys):
@@ -177,6 +178,15 @@ def test_github_sees_an_annotation_and_a_summary(path: Path, tmp_path: Path, mon
     text = summary.read_text()
     assert text.startswith("before\n### ")
     assert "| endpoint | metric | shown |" in text
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
+    assert ran(path, USUALLY) is ExitCode.OK
+    assert "no summary: " in capsys.readouterr().err
+
+
+def test_a_past_that_cannot_be_read_is_said(path: Path, tmp_path: Path, capsys):
+    (tmp_path / "history.db").write_text("the file of another program, which is no database " * 20)
+    ran(path, GateArguments(("same",), "base", metrics="ttft", margin="0.1%", max_probes=22))
+    assert "the past is not known (the file is not a database)" in capsys.readouterr().out
 
 
 @pytest.mark.slow

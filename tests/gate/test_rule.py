@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -154,3 +155,18 @@ def test_a_low_quantile_of_a_speed_is_its_slow_end():
     assert run(request, rounds(new=speeds)).verdict == "pass"
     low = GateRequest(new=("new",), limits=(parse_limit("tokens_per_s p10 > 40"),), max_probes=100)
     assert run(low, rounds(new=speeds)).verdict == "fail"
+
+
+def test_a_speed_that_nobody_asked_for_is_left_out_where_no_answer_has_one():
+    def without_speed(count: int, seed: int):
+        return [probe(one.ttft_ms) for one in times(1.0, count, seed, 0.05)]
+
+    every = rounds(new=without_speed(100, 1), base=without_speed(100, 2))
+    asked = GateRequest(new=("new",), against="base", metrics=("ttft", "tokens_per_s"))
+    assert run(asked, every).verdict == "inconclusive"
+    usual = replace(asked, may_lack=frozenset({"tokens_per_s"}))
+    found = run(usual, every)
+    assert found.verdict == "pass"
+    assert [one.metric for one in found.findings] == ["ttft"]
+    assert "tokens/s left out" in found.why
+    assert run(usual, rounds(new=without_speed(100, 1), base=times(1.0, 100, 2, 0.05))).verdict == "inconclusive"

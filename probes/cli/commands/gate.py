@@ -35,7 +35,7 @@ from probes.sample import Sample
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop
 from probes.store.gates import keep_samples, read_usual, stretches
-from probes.store.problem import StoreProblem
+from probes.store.problem import NoHistory, StoreProblem
 from probes.text import line
 
 _CODES: Final[dict[Verdict, ExitCode]] = {
@@ -95,6 +95,7 @@ def gate_request(arguments: GateArguments) -> GateRequest:
         baseline_s=baseline_s,
         limits=tuple(map(parse_limit, arguments.limits)),
         metrics=_metrics(arguments.metrics),
+        may_lack=frozenset({"tokens_per_s"} if arguments.metrics is None else ()),
         margin=share_of("--margin", arguments.margin),
         margin_errors=share_of("--margin-errors", arguments.margin_errors),
         max_probes=arguments.max_probes,
@@ -140,7 +141,7 @@ async def _gate(config: Path | None, request: GateRequest, outputs: GateOutputs,
             sides = gate_endpoints(request, plan.endpoints)
             if lacking := await asyncio.to_thread(lacking_keys, sides):
                 raise InvalidGateRequest(lacking)
-            past = await asyncio.to_thread(_past, plan, request)
+            past, unread = await asyncio.to_thread(_past, plan, request)
             progress = _progress(request, outputs)
             task = GateTask(
                 request,
@@ -149,7 +150,7 @@ async def _gate(config: Path | None, request: GateRequest, outputs: GateOutputs,
                 past=past,
                 ended=None if request.baseline_s is None else _too_little_past(past),
                 on_news=progress.news,
-                notes=notes(request, sides, plan.endpoints),
+                notes=(*notes(request, sides, plan.endpoints), *unread),
                 vantage=plan.vantage,
             )
             ended = asyncio.Event()
@@ -172,21 +173,22 @@ async def _stop_when(stop: asyncio.Event, task: GateTask) -> None:
     task.stop()
 
 
-def _past(plan: Plan, request: GateRequest) -> Mapping[str, PastStretches] | None:
-    """The past of all endpoints: what they do by themselves. None where limits alone are judged.
+def _past(plan: Plan, request: GateRequest) -> tuple[Mapping[str, PastStretches] | None, list[str]]:
+    """The past of all endpoints, None where it is not known or limits alone are judged, and what a person should know.
 
     Raises StoreProblem, where the request wants to be held against it.
     """
     endpoints = choose(plan.endpoints, request.endpoints)
     if request.limits:
-        return None
+        return None, []
     try:
         usual = usual_samples(plan, endpoints, request.baseline_s or PAST_S)
-    except StoreProblem:
+    except StoreProblem as problem:
         if request.baseline_s is not None:
             raise
-        return None
-    return stretches(usual, request.most_rounds * PROBE_S)
+        why = f"the past is not known ({line(problem.detail)}), so what the endpoints do by themselves may fail"
+        return None, [] if isinstance(problem, NoHistory) else [why]
+    return stretches(usual, request.most_rounds * PROBE_S), []
 
 
 def usual_samples(plan: Plan, endpoints: Sequence[Endpoint], last_s: float) -> dict[str, list[Sample]]:
@@ -223,13 +225,16 @@ def _print_result(run: GateRun, outputs: GateOutputs, code: ExitCode) -> None:
     else:
         lines = verdict_lines(run)
         print_lines([_of_github(one) for one in lines] if in_github else lines)
-    if outputs.junit is not None:
-        outputs.junit.write_bytes(junit(run))
     if in_github:
         say(annotation(run))
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-        with Path(summary).open("a", encoding="utf-8") as file:
-            file.write(step_summary(run))
+        try:
+            with Path(summary).open("a", encoding="utf-8") as file:
+                file.write(step_summary(run))
+        except OSError as error:  # nobody asked for it by an option: the verdict stands
+            say(f"no summary: {summary}: {error.strerror or error}")
+    if outputs.junit is not None:
+        outputs.junit.write_bytes(junit(run))
 
 
 def _of_github(text: str) -> str:

@@ -12,10 +12,10 @@ from probes.cli.output.table import print_lines
 from probes.config.select import choose
 from probes.endpoint import Endpoint
 from probes.engine.gate.gate_task import SETTLE_S
-from probes.engine.gate.sides import WARM_UPS, gate_endpoints, most_usd, notes
+from probes.engine.gate.sides import gate_endpoints, most_usd, notes
 from probes.engine.session import Plan, open_plan, read_history
 from probes.gate.plan import GatePlan, plan
-from probes.gate.verdict import GateRequest
+from probes.gate.verdict import WARM_UPS, GateRequest
 from probes.sample import Sample
 from probes.stats.quantiles import median
 from probes.store.gates import stretches

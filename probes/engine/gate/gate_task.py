@@ -13,10 +13,10 @@ from probes.budget.charge import charge
 from probes.endpoint import Endpoint
 from probes.engine.endpoint_backoff import EndpointBackoff
 from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
-from probes.engine.gate.sides import WARM_UPS, most_usd, why_lost
+from probes.engine.gate.sides import most_usd, why_lost
 from probes.engine.services import ProbeServices
 from probes.gate.rule import decide
-from probes.gate.verdict import GateEvidence, GateRequest, GateVerdict, PastStretches, Round
+from probes.gate.verdict import WARM_UPS, GateEvidence, GateRequest, GateVerdict, PastStretches, Round
 from probes.keys.secret import KeyMissing
 from probes.measure.build_sample import unmeasured_sample
 from probes.measure.probe import Prober, ProbeResult

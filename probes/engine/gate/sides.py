@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 from probes.budget.charge import highest_charge
 from probes.budget.daily_cost import prompt_tokens
@@ -12,9 +11,6 @@ from probes.engine.race.lanes import differences
 from probes.gate.verdict import GateRequest, Round
 from probes.outcome import INCONCLUSIVE, LIMITED
 from probes.text import line
-
-WARM_UPS: Final = 1
-"""Probes of each endpoint before the first round, which are in no figure: a server may have to load its model first."""
 
 
 def gate_endpoints(request: GateRequest, endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
