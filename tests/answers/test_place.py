@@ -18,7 +18,7 @@ def nothing_named(monkeypatch, tmp_path):
     monkeypatch.delenv("INFTOP_CONFIG", raising=False)
     here = tmp_path / "checkout"
     here.mkdir()
-    (here / "config.toml").write_text("[store]\nurl = 'sqlite:////tmp/theirs.db'\nnot TOML")
+    (here / "config.toml").write_text("[store]\nurl = 'sqlite:////srv/theirs.db'\nnot TOML")
     monkeypatch.chdir(here)
 
 

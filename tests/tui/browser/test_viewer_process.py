@@ -48,7 +48,7 @@ def test_of_our_environment_it_has_what_it_needs_and_no_key():
         "INFTOP_CONFIG": "/config.toml",
         "PYTHONSTARTUP": "/evil.py",
         "TEXTUAL_DRIVER": "evil:Driver",
-        "TEXTUAL_LOG": "/tmp/log",
+        "TEXTUAL_LOG": "/evil.log",
     }
     found = viewer_environment(ours, 100, 30)
     assert "secret" not in found.values()
