@@ -24,6 +24,9 @@ _STANDING: Final[int | None] = getattr(time, "CLOCK_UPTIME_RAW", getattr(time, "
 (clock_gettime(2)), on macOS CLOCK_MONOTONIC_RAW (mach_continuous_time) and CLOCK_UPTIME_RAW (mach_absolute_time;
 clock_gettime(3)). None on Windows."""
 
+_ROUNDING_S: Final = 1e-6
+"""More than the rounding of a clock's seconds, less than anything waits."""
+
 _TRIES: Final = 3
 """On a machine so busy that something comes between every two readings, the last ones have to do."""
 
@@ -53,6 +56,11 @@ def read_clocks() -> ClockReading:
 def elapsed_ns() -> int:
     """Nanoseconds since a fixed, unknown instant, the machine's sleep included; nobody can set this clock."""
     return time.monotonic_ns() if _COUNTING is None else time.clock_gettime_ns(_COUNTING)
+
+
+def until_tick(now: float, every: float) -> float:
+    """Seconds from ``now`` to the next multiple of ``every``: timers that wait for it wake a process together."""
+    return every + _ROUNDING_S - (now + _ROUNDING_S) % every  # what has just been waited for is no next one
 
 
 def asleep_ns() -> int | None:

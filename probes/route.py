@@ -16,6 +16,9 @@ DIRECT: Final = "none"
 SYSTEM: Final = "system"
 """What ``ca`` may say in place of a file: the authorities of this machine."""
 
+CA_VARIABLES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""The environment's, which name the authorities to trust, as OpenSSL has it."""
+
 AT_PROXY: Final = "proxy: "
 """How the detail of a failure of the proxy itself begins: the endpoint's host has no part in it."""
 
@@ -24,6 +27,7 @@ BEYOND_PROXY: Final = "through the proxy: "
 
 _PORTS: Final = {"http": 80, "https": 443}
 _SECURED: Final = {"ws": "http", "wss": "https"}
+_PLAIN: Final = frozenset({"http", "ws"})
 _PROXY_PORTS: Final = {"http": 80, "socks5": 1080, "socks5h": 1080}
 """Where a proxy's address names no port: as httpx and requests have it."""
 
@@ -82,6 +86,11 @@ class UnixSocket:
 
 
 Via = Proxy | UnixSocket
+
+
+def is_encrypted(url: str) -> bool:
+    """Whether what is sent to a URL must be encrypted: all schemes but http and ws."""
+    return urlsplit(url).scheme not in _PLAIN
 
 
 def via_of(route: Route, base_url: str) -> Via | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from secrets import token_hex
 from typing import Any, Final, Literal
 
 from msgspec import Struct, convert
@@ -122,6 +121,8 @@ COLUMNS: Final = Sample.__struct_fields__
 
 def new_sample_id() -> str:
     """An id for a new sample: 64 random bits as 16 hex digits, so that no two machines draw the same."""
+    from secrets import token_hex  # with OpenSSL: not before a probe is made
+
     return token_hex(8)
 
 

@@ -1,6 +1,7 @@
 """Encodes frozen values as JSON and decodes them by msgspec, which checks every value's type."""
 
 import json
+import os
 from typing import Any, Final, TypeVar
 
 from msgspec import DecodeError, convert, to_builtins
@@ -8,15 +9,15 @@ from msgspec.json import Decoder, Encoder
 
 T = TypeVar("T")
 
-_ENCODER: Final = Encoder()
+_ENCODER: Final = Encoder(enc_hook=os.fspath)
 
 
 def encode(value: Any) -> bytes:
-    """Compact JSON in UTF-8, without line feeds. A number that is not finite becomes null."""
+    """Compact JSON in UTF-8, without line feeds. A number that is not finite becomes null, a path its text."""
     try:
         return _ENCODER.encode(value)
     except UnicodeEncodeError:  # the path of a file may hold lone surrogates, which JSON has only as escapes
-        record = json.loads(json.dumps(to_builtins(value)), parse_constant=lambda _: None)
+        record = json.loads(json.dumps(to_builtins(value, enc_hook=os.fspath)), parse_constant=lambda _: None)
         return json.dumps(record, separators=(",", ":")).encode()
 
 
@@ -38,6 +39,6 @@ def _with_surrogates(text: bytes | str, decoder: Decoder[T]) -> T:
     try:
         record = json.loads(text)
         json.dumps(record, allow_nan=False)  # raises ValueError for a number that is not finite
-        return convert(record, decoder.type)
+        return convert(record, decoder.type, dec_hook=decoder.dec_hook)
     except RecursionError:
         raise ValueError("nested too deeply") from None

@@ -24,7 +24,7 @@ from probes.config.other_tools.llm import llm_candidates, llm_keys
 from probes.config.presets import dialects
 from probes.config_error import ConfigError
 from probes.events import Event, Failure, Output, StreamEnd
-from probes.feed.messages import decode
+from probes.feed.lines import decode
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.keys.secret import Secret
@@ -33,7 +33,8 @@ from probes.models.model import Model
 from probes.models.parse import LONGEST_ID, NotAList, parse_page
 from probes.outcome import Outcome
 from probes.race import recording
-from probes.rate_limits.headers import LONGEST_RESET_S, Bucket, parse_bucket, parse_reset, rate_limits, retry_hint
+from probes.rate_limits.bucket import Bucket, parse_bucket
+from probes.rate_limits.headers import LONGEST_RESET_S, parse_reset, rate_limits, retry_hint
 from probes.rate_limits.refused_bucket import limited_by
 from probes.sample import Sample
 from probes.sockets.errors import ExchangeError

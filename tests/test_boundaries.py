@@ -24,6 +24,15 @@ HEAVY = {
 """What must not stand between a person and the first picture."""
 
 
+LATER = {
+    *("probes.certificate", "probes.keys.redaction", "probes.models.changes", "probes.race.updates"),
+    *("probes.rate_limits.headers", "tui.dashboard.detail", "tui.help", "tui.widgets.charts.plot"),
+    *("tui.add", "tui.api_keys", "tui.compare", "tui.edit", "tui.endpoint", "tui.incidents", "tui.race", "tui.sample"),
+    *("cryptography", "pygments.lexers", "rich.traceback", "secrets", "tui.commands"),
+}
+"""What is imported only when somebody wants it, or behind the first picture."""
+
+
 def modules(package):
     for path in sorted((ROOT / package).rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
@@ -83,6 +92,22 @@ def test_nothing_heavy_is_loaded_for_the_first_picture():
         "import tui.app, tui.cli, tui.launch, tui.sources.child, tui.sources.attached, tui.state.past.load_history"
     )
     assert {name.partition(".")[0] for name in names} & (HEAVY | {"typer"}) == set()
+
+
+def test_what_the_first_picture_does_not_show_is_imported_behind_it():
+    code = "import tui.cli; tui.cli.import_asyncio_without_tls(); import tui.launch, tui.app, tui.terminal"
+    assert loaded(code) & (LATER | {"_ssl"}) == set()
+    assert "_ssl" in loaded(f"{code}, ssl")  # it is not gone for good
+
+
+def test_the_version_is_printed_by_next_to_nothing():
+    """Beside what every Python has: ours, and what they are made of."""
+    names = loaded("import sys; sys.argv = ['inftop', '--version']; from tui.cli import main; main()")
+    assert {name for name in names if name.startswith(("probes", "tui"))} == {
+        *("probes", "probes.cli", "probes.cli.entry", "probes.cli.exit_codes", "probes.cli.quick"),
+        *("probes.cli.quick.words", "tui", "tui.cli"),
+    }
+    assert names & {"argparse", "asyncio", "dataclasses", "json", "pathlib", "subprocess"} == set()
 
 
 def test_the_engine_loads_no_screen():

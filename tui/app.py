@@ -12,8 +12,6 @@ from textual.screen import Screen
 from probes.config.screen import CHOICES, Option
 from probes.config.screen import THEMES as THEME_NAMES
 from probes.feed.messages import Command, EndpointFacts, Frame, Hello
-from probes.race.request import RaceRequest
-from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line
 from tui.dashboard.screen import TICK_S, DashboardScreen
 from tui.options.changes import OptionChanges
@@ -37,12 +35,14 @@ from tui.state.ranking import unknown_last
 from tui.state.view_options import ScreenOptions
 from tui.terminal_app import TerminalApp
 from tui.time.period import LENGTHS
+from tui.time.ticker import Ticker
 
 if TYPE_CHECKING:
     from probes.certificate import Certificate
     from probes.config.follow.follower import ConfigFollower
     from probes.config.follow.watch import BrokenFile
     from probes.config.load import Config
+    from probes.race.request import RaceRequest
     from tui.add.flow import Added
     from tui.api_keys.screen import ApiKeysScreen
     from tui.attention import Attention
@@ -93,6 +93,7 @@ class InftopApp(TerminalApp):
         self._compare: CompareScreen | None = None
         self._endpoint: EndpointScreen | None = None
         self._waiting: list[Message] = []
+        self._ticker = Ticker(lambda: self.call_later(self.tick), now, TICK_S)
         self._ended = False
         self._follower: ConfigFollower | None = None
         self._changes = OptionChanges(options.choices, options.state_file)
@@ -112,10 +113,14 @@ class InftopApp(TerminalApp):
             self.notify(self._options.state_problem, severity="warning", markup=False)
         for notice in self._options.notices:
             self.notify(notice, markup=False)
-        self.set_interval(TICK_S, self.tick)
+        self._ticker.start()
         self.set_interval(BACKGROUND_S, self._past.read_background)
         if self._options.lasting_s is not None:
             self.set_timer(self._options.lasting_s, self.action_quit)
+
+    def on_unmount(self) -> None:
+        """Nothing is drawn any more."""
+        self._ticker.stop()
 
     def _start_source(self) -> None:
         self.run_worker(self._listen(), group="source", exit_on_error=False)
@@ -130,9 +135,16 @@ class InftopApp(TerminalApp):
             raise
 
     def _deliver(self, message: Message) -> None:
-        """News of a race goes to the race page at once; everything else waits for the next tick."""
+        """News of a race goes to the race page at once; everything else waits for the next tick.
+
+        A frame that only says that the engine lives is seen with the next second.
+        """
+        from probes.race.updates import RaceNews
+
         if not isinstance(message, RaceNews):
             self._waiting.append(message)
+            if not (isinstance(message, Frame) and message.is_heartbeat):
+                self._ticker.wake()
         elif self._race is not None:
             self._race.apply(message)
 
@@ -159,6 +171,8 @@ class InftopApp(TerminalApp):
         if any(isinstance(message, Frame) for message in arrived):
             self._attend(now)
         self._dashboard.draw()
+        if self._dashboard.moves_within_a_second:
+            self._ticker.wake()
 
     def _attend(self, now: int) -> None:
         """Have the terminal tell of incidents, where the options say so."""
@@ -279,9 +293,10 @@ class InftopApp(TerminalApp):
             lanes = preselected(board.endpoints if board else (), self._dashboard.selected)
         await self.open_race(lanes, None)
 
-    async def open_race(self, lanes: Sequence[str], request: RaceRequest | None) -> "RaceScreen":
+    async def open_race(self, lanes: Sequence[str], request: "RaceRequest | None") -> "RaceScreen":
         """The race page, made once, so that a race which goes on is found again; a ``request`` is run at once."""
         if self._race is None:
+            from probes.race.updates import RaceCommand
             from tui.race.screen import RaceScreen
 
             self._race = RaceScreen(
@@ -295,6 +310,7 @@ class InftopApp(TerminalApp):
             self.install_screen(self._race, "race")
         await self.push_screen(self._race)
         self._race.offer(self._known(), lanes)
+        self.keep_what_is_made()
         if request is not None:
             self._race.is_program = True
             self._race.begin(request)

@@ -1,12 +1,22 @@
 """The command line's entry: bare commands go straight to the screen, quick ones to the store, others to the parser."""
 
+import gc
 import sys
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, cast
 
+from probes import __version__
 from probes.cli import entry
+from probes.cli.quick.words import parsed
 
-QUICK: Final = ("best", "status")
+if TYPE_CHECKING:
+    from probes.config.screen import Option
+    from tui.launch import Given
+
+QUICK: Final = ("best", "status", "check", "record", "history", "--config")
 """The first words of command lines that are answered, where they are plainly right, without the parser."""
+
+_OPTIONS: Final = {"--config": "config", "--window": "window", "--theme": "theme", "--attach": "attach"}
 
 
 def main() -> None:
@@ -15,28 +25,73 @@ def main() -> None:
 
 
 def _main() -> None:
-    """The two bare commands, or the parser.
+    """The version, what is answered out of the store, the dashboard and the demo; or the parser.
 
-    ``inftop`` and ``inftop demo`` alone need no parser: importing it would take a sixth of the time to the first
-    picture. Where it cannot begin the parser's way says so. A shell that asks for completions gives no words either.
+    ``inftop``, with plainly right options of the dashboard, and ``inftop demo`` need no parser: importing it would take
+    a third of the time to the first picture, and 15 MB for as long as the screen is shown. Where it cannot begin the
+    parser's way says so. A shell that asks for completions gives no words either.
     """
     words = sys.argv[1:]
-    if words and words[0] in QUICK and not entry.asked_for_completions():
+    if words == ["--version"] and not entry.asked_for_completions():
+        print(f"inftop {__version__}")  # noqa: T201 - as the parser would, without its import
+        return
+    if words and words[0].partition("=")[0] in QUICK and not entry.asked_for_completions():
         from probes.cli.quick.run import answered
 
         if answered(words):
             return
-    if words in ([], ["demo"]) and not entry.asked_for_completions():
-        from probes.config_error import ConfigError
-        from probes.store.problem import StoreProblem
-        from tui.launch import bare
-
-        try:
-            bare(demo=bool(words))
-        except (ConfigError, StoreProblem):
-            pass
-        else:
-            return
+    if not entry.asked_for_completions() and _showed(words):
+        return
     from tui.commands import run
 
     run()
+
+
+def _showed(words: Sequence[str]) -> bool:
+    """Show the dashboard or the demo until a person leaves; False where the parser is to read the words."""
+    found = parsed(words, _OPTIONS, {"--wall": "wall"})
+    if found is None or found.arguments not in ([], ["demo"]) or (found.arguments and len(words) > 1):
+        return False
+    if "attach" in found.values and not entry.at_terminal():
+        return False
+    gc.disable()  # imports make no garbage worth a look; until the first picture has been drawn
+    import_asyncio_without_tls()
+    from pathlib import Path
+
+    from probes.config.screen import checked
+    from probes.config_error import ConfigError
+    from probes.store.problem import StoreProblem
+    from tui.launch import show_attached, show_dashboard, show_demo, url_of
+
+    config, store = found.values.pop("config", None), found.values.pop("attach", None)
+    try:
+        url = None if store is None else url_of(store)
+        given = {option: checked(cast("Option", option), value) for option, value in found.values.items()}
+    except ValueError:
+        gc.enable()
+        return False
+    try:
+        options = cast("Given", given | ({"view": "wall"} if found.flags else {}))
+        path = None if config is None else Path(config)
+        if found.arguments:
+            show_demo({})
+        elif url is not None:
+            show_attached(url, path, options)
+        else:
+            show_dashboard(path, options)
+    except (ConfigError, StoreProblem):
+        gc.enable()
+        return False
+    return True
+
+
+def import_asyncio_without_tls() -> None:
+    """Import asyncio as on a Python without OpenSSL: the screen talks to pipes and files, and saves 4 MB.
+
+    Whoever imports ``ssl`` later has it.
+    """
+    if "asyncio" not in sys.modules and "ssl" not in sys.modules:
+        sys.modules["ssl"] = None  # type: ignore[assignment]  # an import of it fails at once
+        import asyncio  # noqa: F401
+
+        del sys.modules["ssl"]

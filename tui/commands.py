@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from probes.cli import entry
 from probes.cli.app import GIVEN, RACE_VIEW, app
 from probes.cli.app import main as run_app
 from probes.cli.apps.setup import ADD_PAGE
@@ -14,6 +15,9 @@ from probes.cli.exit_codes import ExitCode
 from probes.cli.options import ConfigOption, ForOption, JsonOption, ThemeOption, VersionOption, WindowOption, seconds_of
 from probes.config.screen import Option
 from probes.text import line
+
+if TYPE_CHECKING:
+    from probes.race.request import RaceRequest
 
 __all__ = ["app", "run"]
 
@@ -40,16 +44,16 @@ def dashboard(
 
     Without a terminal, one line per sample is printed, as `inftop record` does.
     """
-    from tui.launch import at_terminal, show_dashboard, show_race
-
     ctx.obj = config
     given = ctx.meta[GIVEN] = _given(theme, window, wall=wall)
-    if at_terminal():
-        ctx.meta[RACE_VIEW] = show_race
+    if entry.at_terminal():
+        ctx.meta[RACE_VIEW] = _race
         ctx.meta[ADD_PAGE] = partial(_add, given)
     if attach is not None:
         _attach(ctx, attach, given)
     elif ctx.invoked_subcommand is None:
+        from tui.launch import show_dashboard
+
         show_dashboard(config, given)
 
 
@@ -62,6 +66,13 @@ def _add(given: Mapping[Option, str], config: Path | None, place: str) -> None:
         typer.echo("\n".join(f"added {line(name)} to {added.path}" for name in added.names))
 
 
+def _race(config: Path | None, request: "RaceRequest", given: Mapping[Option, str], *, demo: bool) -> None:
+    """Show a race."""
+    from tui.launch import show_race
+
+    show_race(config, request, given, demo=demo)
+
+
 def _given(theme: str | None, window: str | None, *, wall: bool) -> dict[Option, str]:
     """The options of the screen that the command line gives."""
     given: dict[Option, str | None] = {"theme": theme, "window": window, "view": "wall" if wall else None}
@@ -69,11 +80,11 @@ def _given(theme: str | None, window: str | None, *, wall: bool) -> dict[Option,
 
 
 def _attach(ctx: typer.Context, store: str, given: Mapping[Option, str]) -> None:
-    from tui.launch import at_terminal, show_attached
+    from tui.launch import show_attached
 
     if ctx.invoked_subcommand is not None:
         raise typer.BadParameter(f"is for the dashboard, not for {ctx.invoked_subcommand}", param_hint="--attach")
-    if not at_terminal():
+    if not entry.at_terminal():
         raise typer.BadParameter("needs a terminal; inftop export writes what a store holds", param_hint="--attach")
     show_attached(_store_url(store), ctx.obj, given)
 
@@ -105,15 +116,29 @@ def demo(
 @app.command()
 def selftest(
     ctx: typer.Context,
-    quick: Annotated[bool, typer.Option("--quick", help="Measure for 20 seconds, not for two minutes.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for 15 seconds, not for two minutes.")] = False,
     headless: Annotated[bool, typer.Option("--headless", help="Redraw no dashboard meanwhile.")] = False,
+    fix: Annotated[
+        bool,
+        typer.Option("--fix", help="Only say what would make it more accurate, and do it if you agree."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --fix: agree to every file.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure how wrong inftop's own numbers are on this machine.
 
-    With the real engine and the real screen; a server that knows when it wrote every token is the truth. The result is
-    kept in the history and shown at the foot of the dashboard. Exit code 1 where this machine cannot measure.
+    With the real engine and the real screen; a server that knows when every token left it is the truth. The result is
+    kept in the history and shown at the foot of the dashboard. Exit code 1 where this machine cannot measure, and
+    where --fix leaves something to do.
     """
+    if yes and not fix:
+        raise typer.BadParameter("needs --fix", param_hint="--yes")
+    if fix:
+        from probes.cli.commands.selftest_fix import fix as mend
+
+        if not mend(yes=yes):
+            raise typer.Exit(ExitCode.NOT_OK)
+        return
     from probes.cli.commands.selftest import selftest
     from tui.launch import measuring_screen
 

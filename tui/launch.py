@@ -1,7 +1,6 @@
 """Starting the screen: the command that runs our engine, the options, and the app on its source."""
 
 import asyncio
-import gc
 import os
 import sys
 import time
@@ -10,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from probes.cli import entry
 from probes.config.file import find_config, shipped
 from probes.config.first_start import base_urls_named, names_found, with_keys
 from probes.config.load import Config, load, race_prompts
 from probes.config.screen import Option
 from probes.endpoint import Endpoint
 from probes.feed.messages import EndpointFacts, Hello
-from probes.race.request import NamedPrompt, RaceRequest
 from probes.store.location import check_url, default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.user_folders import from_home
@@ -27,6 +26,7 @@ from tui.state.state_file import read_state, state_file
 from tui.state.view_options import DEFAULTS, ScreenOptions, ViewOptions
 
 if TYPE_CHECKING:
+    from probes.race.request import NamedPrompt, RaceRequest
     from tui.add.flow import Added
     from tui.app import InftopApp
     from tui.welcome.screen import Next
@@ -39,19 +39,11 @@ Given = Mapping[Option, str]
 """The options that the command line gives."""
 
 
-def bare(*, demo: bool) -> None:
-    """``inftop`` or ``inftop demo`` without options. Raises ConfigError before anything is shown."""
-    if demo:
-        show_demo({})
-    else:
-        show_dashboard(None, {})
-
-
 def show_dashboard(config: Path | None, given: Given) -> None:
     """The dashboard on a configuration; lines on standard output where there is no terminal. Raises ConfigError."""
     file = find_config(config)
     read = load(file)  # what is wrong with it is said before a screen hides it
-    if not at_terminal():
+    if not entry.at_terminal():
         become([*file.argument, "record"])
     if file.found == "shipped":
         found = _with_keys(read)
@@ -138,12 +130,12 @@ def url_of(store: str) -> str:
 
 def show_demo(given: Given, *, lasting_s: float | None = None) -> None:
     """The dashboard on simulated providers, for ``lasting_s`` seconds or until a person leaves; lines likewise."""
-    if not at_terminal():
+    if not entry.at_terminal():
         become(["record", "--demo", *([] if lasting_s is None else ["--for", f"{lasting_s}s"])])
     _run(["run", "--demo"], replace(_simulated(given), lasting_s=lasting_s))
 
 
-def show_race(config: Path | None, request: RaceRequest, given: Given, *, demo: bool) -> None:
+def show_race(config: Path | None, request: "RaceRequest", given: Given, *, demo: bool) -> None:
     """The race view, on an engine that only races; the race begins at once. Raises ConfigError."""
     if demo:
         _run(["run", "--demo", "--races"], replace(_simulated(given), race=request))
@@ -193,7 +185,7 @@ def _configured(read: Config, given: Given, config: Path | None) -> ScreenOption
     )
 
 
-def _own_prompts() -> Sequence[NamedPrompt]:
+def _own_prompts() -> "Sequence[NamedPrompt]":
     """The prompts of the configuration that is found, for a screen that needs none for anything else."""
     return race_prompts(load(find_config(None)))
 
@@ -217,7 +209,6 @@ def _now() -> int:
 
 def _show_app(app: "InftopApp | WelcomeApp") -> None:
     """Show a program on the terminal until it ends; one that fails ends this process."""
-    gc.freeze()  # what start-up has made stays: walking it again and again would hold up keys and reading
     if os.name == "posix":
         from tui.terminal import show  # the terminals of other systems are otherwise
 
@@ -247,11 +238,6 @@ def _read_only_source(url: str, configured: Iterable[EndpointFacts]) -> Source:
     from tui.sources.viewer import ReadOnlySource
 
     return ReadOnlySource(url, configured)
-
-
-def at_terminal() -> bool:
-    """Whether there is a terminal to draw on and to read keys from."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def become(words: Sequence[str]) -> None:

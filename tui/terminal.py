@@ -11,7 +11,6 @@ from collections.abc import Callable, Coroutine
 from types import FrameType
 from typing import IO, Any, Final, Protocol, cast
 
-from rich.traceback import Traceback
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
@@ -71,6 +70,8 @@ class TerminalDriver(LinuxDriver):
         except OSError:
             self._gone()
         except Exception as error:
+            from rich.traceback import Traceback
+
             message = Traceback.from_exception(type(error), error, error.__traceback__)
             self._loop.call_soon_threadsafe(lambda: self._app.exit(return_code=1, message=message))
 

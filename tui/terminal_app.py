@@ -1,19 +1,26 @@
 """TerminalApp: what the programs of the screen share: themes, the terminal, what a defect shows, help, the palette."""
 
+import gc
 import os
 from collections.abc import Iterable
 from functools import partial
+from typing import TYPE_CHECKING, Final
 
-from rich.traceback import Traceback
 from textual import constants
 from textual.app import SystemCommand
 from textual.driver import Driver
 from textual.screen import Screen
 
-from probes.certificate import Certificate
 from tui.keys.ordered_keys import OrderedKeysApp
 from tui.screens.keyed_screen import KeyedScreen
 from tui.style.themes import DARK, THEMES
+
+if TYPE_CHECKING:  # nobody asked for help yet
+    from probes.certificate import Certificate
+
+
+COLLECT_AFTER: Final = (10_000, 10, 50)
+"""The thresholds of Python's garbage collector: the text of a race makes objects by the thousand, and no cycle."""
 
 
 class TerminalApp(OrderedKeysApp):
@@ -36,12 +43,29 @@ class TerminalApp(OrderedKeysApp):
 
         return TerminalDriver
 
+    def on_ready(self) -> None:
+        """The first picture is drawn: garbage is collected from now on."""
+        self.keep_what_is_made()
+        if not self.is_headless:
+            gc.set_threshold(*COLLECT_AFTER)
+            gc.enable()
+
+    def keep_what_is_made(self) -> None:
+        """What was imported and made so far stays: to walk it again and again, looking for garbage, would hold up keys.
+
+        To be called where much has been imported.
+        """
+        if not self.is_headless:  # a process of its own
+            gc.freeze()
+
     def _fatal_error(self) -> None:
         """Show the traceback of a defect that ends the screen, without values of variables: keys may be among them."""
+        from rich.traceback import Traceback  # with a highlighter of code: not before there is a defect
+
         self.panic(Traceback())
 
     @property
-    def certificate(self) -> Certificate | None:
+    def certificate(self) -> "Certificate | None":
         """The accuracy of this machine, for the help."""
         return None
 

@@ -1,6 +1,5 @@
 """Incidents: one for each cause, with its members, and what happened in it, as frozen values."""
 
-import secrets
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -130,5 +129,7 @@ def new_incident_id(at: int) -> str:
 
     26 letters and digits that sort by time: 48 bits of time, 80 random ones.
     """
-    number = (at & ((1 << 48) - 1)) << 80 | secrets.randbits(80)
+    from secrets import randbits  # with OpenSSL: not before there is an incident
+
+    number = (at & ((1 << 48) - 1)) << 80 | randbits(80)
     return "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))

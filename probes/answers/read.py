@@ -109,13 +109,21 @@ class _Stored(NamedTuple):
 
 
 def _recorders(source: RowSource) -> tuple[tuple[RecorderNow, ...], dict[str, dict[str, Facts]]]:
-    """Who records or recorded, and what each said of its endpoints, by vantage and name; a silent one is left out."""
-    found, facts = [], {}
-    for vantage, beat_at, text in source.few("SELECT vantage, beat_at, status FROM recorder ORDER BY vantage", []):
-        found.append(RecorderNow(vantage, beat_at))
-        if (said := _facts(_object(text))) is not None:
-            facts[vantage] = said
-    return tuple(found), facts
+    """Who records or recorded, and what each said of its endpoints, by vantage and name; a silent one is left out.
+
+    Of recorders that share a vantage, who measures an endpoint says how that is.
+    """
+    beats: dict[str, int] = {}
+    facts: dict[str, dict[str, Facts]] = {}
+    asked = "SELECT vantage, beat_at, status FROM recorder ORDER BY vantage, beat_at"
+    for vantage, beat_at, text in source.few(asked, []):
+        beats[vantage] = beat_at
+        status = _object(text)
+        if (said := _facts(status)) is not None:
+            before = facts.setdefault(vantage, {})
+            measured = {_of(one, "endpoint", str) for one in _objects(status.get("watches"))}
+            before |= {name: one for name, one in said.items() if name not in before or name in measured}
+    return tuple(RecorderNow(vantage, beat_at) for vantage, beat_at in beats.items()), facts
 
 
 def _facts(status: dict[str, Any]) -> dict[str, Facts] | None:

@@ -42,10 +42,10 @@ class Ledger:
         day = at_ms // DAY_MS
         if day == self.day:
             return self
-        days = {**self.others, self.day: Spent(self.usd, self.tokens)}
+        days = {**self.others, self.day: self.spent}
         spent = days.pop(day, Spent(0.0, 0))
         newest = dict(sorted(days.items())[-DAYS_KEPT:])
-        return Ledger(self.budget, day, spent.usd, spent.tokens, newest, self.reserved)
+        return replace(self, day=day, usd=spent.usd, tokens=spent.tokens, others=newest)
 
     def add(self, sample: Sample, endpoint: Endpoint | None) -> "Ledger":
         """With what a sample counts for (`probes.budget.charge`)."""
@@ -63,6 +63,20 @@ class Ledger:
         """With so much set aside no more: that probe has ended."""
         place = self.reserved.index(most)
         return replace(self, reserved=self.reserved[:place] + self.reserved[place + 1 :])
+
+    @property
+    def spent(self) -> Spent:
+        """What its day has cost so far."""
+        return Spent(self.usd, self.tokens)
+
+    @property
+    def room(self) -> Budget:
+        """What of the budget is neither spent nor set aside; None is no cap."""
+        usd, tokens = self.budget.usd_per_day, self.budget.tokens_per_day
+        return Budget(
+            None if usd is None else usd - self.usd - sum(one.usd for one in self.reserved),
+            None if tokens is None else tokens - self.tokens - sum(one.tokens for one in self.reserved),
+        )
 
     def refusal(self, *wanted: Spent) -> str | None:
         """Why probes that may cost so much are not to be sent, in words; None where the caps hold even so."""

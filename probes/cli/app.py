@@ -13,6 +13,7 @@ import typer
 from probes.cli import completion
 from probes.cli.apps.alerts import alerts_app, incident_app
 from probes.cli.apps.ask import ask_app
+from probes.cli.apps.bench import bench_app
 from probes.cli.apps.gate import gate_app
 from probes.cli.apps.history import history_app
 from probes.cli.apps.keys import keys_app
@@ -37,6 +38,7 @@ GIVEN: Final = "inftop.given"
 app.add_typer(gate_app)
 app.add_typer(ask_app)
 app.add_typer(share_app)
+app.add_typer(bench_app, name="bench")
 app.add_typer(alerts_app, name="alerts")
 app.add_typer(incident_app)
 app.add_typer(keys_app, name="keys")
@@ -285,11 +287,12 @@ def measure(stage: Path) -> None:
 
 
 @app.command(hidden=True)
-def truth() -> None:
-    """Be the ground-truth server of a selftest until standard input ends."""
+def truth(load: Annotated[str | None, typer.Option()] = None, hosts: Annotated[int, typer.Option()] = 1) -> None:
+    """Be the ground-truth server of a selftest, or of a load given as JSON, until standard input ends."""
+    from probes.selftest.load import Load
     from probes.selftest.pacer import serve_process
 
-    serve_process()
+    serve_process(None if load is None else Load.from_json(load), hosts)
 
 
 @app.command(hidden=True)

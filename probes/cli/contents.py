@@ -20,7 +20,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Look back": ("history", "export"),
     "Share": ("report", "serve"),
     "Set up": ("init", "add", "edit", "remove", "keys", "discover", "providers", "models"),
-    "Check": ("check", "probe", "selftest"),
+    "Check": ("check", "probe", "selftest", "bench"),
 }
 """The commands that the help of ``inftop`` lists, in their order."""
 
@@ -117,7 +117,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     ),
     "history": (
         Example("inftop history", "what the store holds"),
-        Example("inftop history --json", "the same for a program"),
+        Example("inftop history --tables --json", "with the bytes of each table, for a program"),
     ),
     "history rebuild": (
         Example("inftop history rebuild", "the rollups again, from the samples"),
@@ -207,9 +207,17 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         Example("inftop remove groq/gpt-oss-120b", "its samples stay in the history"),
         Example("inftop remove a b --config fleet.toml", "two of another file"),
     ),
+    "bench": (
+        Example("inftop bench engine", "how many endpoints this machine bears"),
+        Example("inftop bench engine --workers 4", "with four processes that probe"),
+    ),
+    "bench engine": (
+        Example("inftop bench engine --every 1s --json", "each probed every second, for a program"),
+        Example("inftop bench engine --endpoints 1000 --for 10m", "whether it bears so many, every 10 s"),
+    ),
     "selftest": (
         Example("inftop selftest", "two minutes, with the screen"),
-        Example("inftop selftest --quick --headless --json", "in a pipeline"),
+        Example("inftop selftest --fix", "what would make it more accurate"),
     ),
 }
 """Examples by the words of the command."""

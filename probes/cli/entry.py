@@ -76,6 +76,11 @@ def _flush(stream: TextIO) -> OSError | None:
     return None
 
 
+def at_terminal() -> bool:
+    """Whether there is a terminal to draw on and to read keys from."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def open_closed_streams() -> None:
     """Put the null device where a standard stream is closed (``<&-``).
 

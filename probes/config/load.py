@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from probes.alerts.settings import DEFAULT_SETTINGS, AlertSettings
@@ -24,6 +24,7 @@ from probes.endpoint import Endpoint
 from probes.race.request import NamedPrompt
 from probes.route import Proxy, Route, via_of
 from probes.store import retention
+from probes.store.location import is_postgres
 from probes.store.retention import Retention
 
 DEFAULT_VANTAGE: Final = "local"
@@ -35,14 +36,20 @@ LEAST_MODELS_EVERY_S: Final = 3_600.0
 """Seconds from one request for a provider's list of models to the next: where nothing is said, and at least."""
 
 
+Workers = int | Literal["auto"]
+"""How many processes probe; "auto": as many as the probes need and the machine can spare."""
+
+MOST_WORKERS: Final = 64
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """One configuration, everything resolved: preset ← ``[probe]`` defaults ← an endpoint's own values.
 
     ``store_url`` is None where the default store is meant; it may hold a password. ``vantage`` names the place that
-    is recorded from. ``endpoints`` has the disabled ones too, in the file's order. ``screen`` holds what the file fixes
-    of how the screen looks. ``models_every`` is how often (s) providers are asked for their lists of models, None:
-    never.
+    is recorded from, and ``share``: its recorders divide its endpoints between them. ``endpoints`` has the disabled
+    ones too, in the file's order. ``screen`` holds what the file fixes of how the screen looks. ``models_every`` is how
+    often (s) providers are asked for their lists of models, None: never. ``workers`` is how many processes probe.
     """
 
     path: Path
@@ -53,9 +60,11 @@ class Config:
     prompts: tuple[NamedPrompt, ...] = ()
     retention: Retention = retention.DEFAULT_RETENTION
     vantage: str = DEFAULT_VANTAGE
+    share: bool = False
     screen: Mapping[Option, FixedOption] = field(default_factory=dict)
     models_every: float | None = MODELS_EVERY_S
     alerts: AlertSettings = DEFAULT_SETTINGS
+    workers: Workers = 1
 
 
 def load(file: ConfigFile | Path, *, may_be_empty: bool = False) -> Config:
@@ -85,9 +94,10 @@ def _resolved(
     """The configuration of a parsed text; ``no_commands`` says why none are taken from it, None where they are."""
     name, problems = str(path), list[Problem]()
     top = Table(values, problems, name, no_commands=no_commands)
-    store_url, vantage, stored_for = _store(top.table("store"))
+    store_url, vantage, share, stored_for = _store(top.table("store"))
     budget = _budget(top.table("budget"))
     settings = _settings(top.table("probe"))
+    workers = _workers(top.table("engine"))
     control = top.table("control")
     models_every = control.read("models", checks.or_off(checks.duration(LEAST_MODELS_EVERY_S)), MODELS_EVERY_S)
     reachability_plan = _reachability_plan(control, settings.route)
@@ -115,9 +125,11 @@ def _resolved(
         prompts=prompts,
         retention=stored_for,
         vantage=vantage,
+        share=share,
         screen=screen,
         models_every=models_every,
         alerts=alerts,
+        workers=workers,
     )
 
 
@@ -132,16 +144,39 @@ def _endpoint_place(number: int, values: dict[str, Any]) -> str:
     return f'endpoint[{number}] "{checks.shown_label(name)}"' if isinstance(name, str) else f"endpoint[{number}]"
 
 
-def _store(table: Table) -> tuple[str | None, str, Retention]:
-    """The store's URL (None: the default store), the vantage and the retention of ``[store]``."""
+def _store(table: Table) -> tuple[str | None, str, bool, Retention]:
+    """The store's URL (None: the default store), the vantage, whether that is shared, and the retention."""
     url = table.read("url", checks.store_url, None)
     vantage = table.read("vantage", checks.vantage, DEFAULT_VANTAGE)
+    share = table.read("share", checks.flag, default=False)
+    if share and not (url is not None and is_postgres(url)):
+        table.add_problem(
+            "share",
+            'only recorders of one PostgreSQL store can share a vantage: set url = "postgresql://…", or share = false',
+        )
     periods_s = {
         name: table.read(name, checks.retention(least), getattr(retention.DEFAULT_RETENTION, name))
         for name, least in retention.LEAST.items()
     }
     table.close()
-    return url, vantage, Retention(**periods_s)
+    return url, vantage, share, Retention(**periods_s)
+
+
+def _workers(table: Table) -> Workers:
+    """How many processes probe: ``workers`` of ``[engine]``."""
+    default: Workers = 1
+    workers = table.read("workers", _worker_count, default)
+    table.close()
+    return workers
+
+
+def _worker_count(value: object) -> Workers:
+    """A number of processes, or "auto". Raises ValueError."""
+    if value == "auto":
+        return "auto"
+    if type(value) is not int or not 1 <= value <= MOST_WORKERS:
+        raise ValueError(f'must be "auto" or a whole number from 1 to {MOST_WORKERS}, not {checks.shown(value)}')
+    return value
 
 
 def _budget(table: Table) -> Budget:

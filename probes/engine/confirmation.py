@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from msgspec.structs import replace
@@ -24,16 +24,15 @@ log = logging.getLogger(__name__)
 class Confirmation:
     """Up to two probes of an endpoint that begin `AFTER_S` from now, on the running loop, while ``may_send`` says so.
 
-    Each has a connection of its own, so that those of scheduled probes stay as they are, and ends in a sample of the
-    kind ``confirm``, without the text of its answer. `end` begins no more of them.
+    ``probe`` sends one and waits for its end. `end` begins no more of them.
     """
 
-    def __init__(self, endpoint: Endpoint, services: MonitorServices, may_send: Callable[[], bool]) -> None:
-        self._endpoint = endpoint
-        self._services = services
+    def __init__(self, name: str, probe: Callable[[], Awaitable[None]], may_send: Callable[[], bool]) -> None:
+        self._name = name
+        self._probe = probe
         self._may_send = may_send
         self._has_ended = self._is_probing = False
-        self._task = asyncio.create_task(self._run(), name=f"confirming a failure of {endpoint.name}")
+        self._task = asyncio.create_task(self._run(), name=f"confirming a failure of {name}")
 
     @property
     def is_over(self) -> bool:
@@ -64,20 +63,24 @@ class Confirmation:
                 try:
                     await self._probe()
                 except Exception:  # a scheduled probe will tell
-                    log.exception("confirming a failure of %s", self._endpoint.name)
+                    log.exception("confirming a failure of %s", self._name)
                 self._is_probing = False
 
-    async def _probe(self) -> None:
-        endpoint, services = self._endpoint, self._services
-        release = services.reserve_budget(endpoint)
+
+async def probe_beside(endpoint: Endpoint, services: MonitorServices) -> None:
+    """Probe an endpoint beside its schedule, over a connection of its own, so that those of the schedule stay.
+
+    It ends in a sample of the kind ``confirm``, without the text of its answer; in none where a key or a file is gone.
+    """
+    release = services.reserve_budget(endpoint)
+    try:
+        prober = services.make_prober(endpoint)
         try:
-            prober = services.make_prober(endpoint)
-            try:
-                result = await prober.probe(await services.find_credentials(endpoint))
-            finally:
-                prober.close()
-            services.deliver(replace(result.sample, kind="confirm"), "", endpoint)
-        except (KeyMissing, ConfigError) as missing:
-            log.info("a failure of %s is not confirmed: %s", endpoint.name, missing)
+            result = await prober.probe(await services.find_credentials(endpoint))
         finally:
-            release()
+            prober.close()
+        services.deliver(replace(result.sample, kind="confirm"), "", endpoint)
+    except (KeyMissing, ConfigError) as missing:
+        log.info("a failure of %s is not confirmed: %s", endpoint.name, missing)
+    finally:
+        release()

@@ -15,7 +15,7 @@ from msgspec import UNSET
 
 from probes.clock import SteadyClock
 from probes.endpoint import Endpoint, lane_of
-from probes.engine.confirmation import SCHEDULED_SOON_S, Confirmation
+from probes.engine.confirmation import SCHEDULED_SOON_S, Confirmation, probe_beside
 from probes.engine.endpoint_backoff import EndpointBackoff
 from probes.engine.services import MonitorServices
 from probes.feed.messages import MonitorStatus
@@ -177,9 +177,13 @@ class EndpointMonitor:
         if self.endpoint.interval <= SCHEDULED_SOON_S or self._is_retired:
             return
         if self._confirmation is None or self._confirmation.is_over:
-            self._confirmation = Confirmation(
-                self.endpoint, self._services, lambda: is_wanted() and self._may_confirm()
-            )
+            probe = partial(probe_beside, self.endpoint, self._services)
+            self._confirmation = Confirmation(self.endpoint.name, probe, lambda: is_wanted() and self._may_confirm())
+
+    async def confirm_now(self) -> None:
+        """Probe once beside the schedule, as `confirm` does, and wait for the end of that; not where it may not be."""
+        if self._may_confirm():
+            await probe_beside(self.endpoint, self._services)
 
     async def wait_until_idle(self) -> None:
         """Wait until no probe is running."""
@@ -204,10 +208,11 @@ class EndpointMonitor:
         """Let a running probe finish within ``grace`` seconds, else cancel it; close the connection."""
         if self._confirmation is not None:
             await self._confirmation.stop(grace)
-        if self._task is not None:
-            await asyncio.wait({self._task}, timeout=grace)
-            self._task.cancel()
-            await asyncio.wait({self._task})
+        if (task := self._task) is not None:
+            await asyncio.wait({task}, timeout=grace)
+        if (task := self._task) is not None:
+            task.cancel()
+            await asyncio.wait({task})
         self._prober.close()
 
     def _reason_to_skip(self) -> str | None:
@@ -303,6 +308,8 @@ class EndpointMonitor:
                 outcome, detail = Outcome.OWN_FAULT, describe_defect(error)
             self._deliver_unmeasured(endpoint, outcome, detail, started_at)
         finally:
+            if self._task is task:
+                self._task = None  # it holds the result, with every event of the answer
             release()
             if prober is not self._prober or self._is_retired:
                 prober.close()
@@ -347,6 +354,8 @@ class EndpointMonitor:
 
 def _asks_the_same(one: Endpoint, other: Endpoint) -> bool:
     """Whether two configurations of an endpoint send the same request to the same place with the same key."""
+    if one is other:
+        return True
     same = replace(
         one, group=other.group, price=other.price, interval=other.interval, expect=other.expect, enabled=other.enabled
     )

@@ -3,24 +3,22 @@
 import asyncio
 import gc
 import logging
-import random
 import ssl
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, ParamSpec, Protocol
 
 from probes.alerts.settings import AlertSettings
+from probes.budget.blocks import BlockSource
 from probes.budget.cap import Budget, Ledger
-from probes.budget.charge import highest_charge
-from probes.clock import SteadyClock
+from probes.clock import SteadyClock, elapsed_ns
 from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.diagnosis.reachability_checks import ReachabilityMonitor
 from probes.endpoint import Endpoint
-from probes.engine.endpoint_monitor import EndpointMonitor
-from probes.engine.first_round import FirstRound
-from probes.engine.scheduler import Scheduler
+from probes.engine.probing import LocalProbing, Monitor, Probing, Timing
+from probes.engine.spending import Spending
+from probes.engine.workers.status import WorkerStatus
 from probes.feed.messages import (
     AlertStatus,
     Command,
@@ -33,11 +31,11 @@ from probes.feed.messages import (
 from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import REMEMBERED, Prober, ProbeResult
 from probes.outcome import Outcome
+from probes.route import is_encrypted
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
 from probes.store.status import StoreStatus
 from probes.tls.context import TlsContexts
-from probes.transport.connect import is_encrypted
 from probes.transport.factory import cold_transport_of, transport_of
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
@@ -46,14 +44,8 @@ BEAT_S: Final = 3.0
 """Seconds from one write of the engine's status to the store to the next: the write renews the recorder's lease, and
 screens that follow another engine read it."""
 
-GRACE_S: Final = 0.5
-"""Seconds that a running probe may go on once the engine stops."""
-
 LAG_WINDOW_NS: Final = 10_000_000_000
 """How far back the status looks for the longest lag of the event loop."""
-
-RACING: Final = "racing"
-"""Why due times of a race's lanes are skipped."""
 
 NOTICE_S: Final = 600.0
 """Seconds for which the engine's status shows that the clock was set, or that the machine slept."""
@@ -100,7 +92,9 @@ class Engine:
     ``alerts`` says what is judged of the samples, and ``configure_alerts`` is called with changed settings of that.
     ``tls`` is the TLS context of endpoints without TLS options of their own. ``recent`` holds, by endpoint name, the
     newest samples of earlier runs, oldest first, so that a restart does not probe again early. A listener's exception
-    is logged; the others are still called.
+    is logged; the others are still called. ``make_probing`` makes what probes, where that is not to be this process.
+    ``blocks`` grants the parts of the day's budget that a `HolderLedger` may spend. Of endpoints that several recorders
+    share only those ``assigned`` are probed here, by name; None: all.
     """
 
     def __init__(
@@ -115,13 +109,15 @@ class Engine:
         tls: ssl.SSLContext | None = None,
         reachability_plan: ReachabilityPlan = DEFAULT_PLAN,
         clock: SteadyClock | None = None,
+        make_probing: "Callable[[Engine], Probing] | None" = None,
+        blocks: BlockSource | None = None,
+        assigned: Collection[str] | None = None,
     ) -> None:
-        self._ledger = ledger
         self._store = store
         self._keys = keys
         self._recent = {name: deque(samples, maxlen=REMEMBERED) for name, samples in (recent or {}).items()}
         self._paused = False
-        self._clock = clock or SteadyClock()
+        self.clock = clock or SteadyClock()
         self._notice: tuple[float, str] | None = None
         self._noise_monitor = HostNoiseMonitor()
         self._sample_listeners: list[Callable[[Sample, str], None]] = [self._store_sample]
@@ -130,20 +126,16 @@ class Engine:
         self._endpoints_listeners: list[Callable[[Sequence[Endpoint]], None]] = []
         self.vantage = vantage
         self._contexts = TlsContexts(tls)
-        self._racing: Collection[str] = ()
-        self._retired: set[EndpointMonitor] = set()
-        self._scheduler: Scheduler | None = None
-        self._first_round: FirstRound | None = None
         self.configuration: Callable[[], ConfigurationStatus | None] = lambda: None
         self.alerts: Callable[[], AlertStatus | None] = lambda: None
         self.configure_alerts: Callable[[AlertSettings], None] = lambda _: None
         self.keys_changed: Callable[[], None] = lambda: None
         self.endpoints = tuple(endpoints)
-        self.monitors = {
-            endpoint.name: self._monitor(endpoint, self.make_prober(endpoint))
-            for endpoint in self.endpoints
-            if endpoint.enabled
-        }
+        self._assigned = assigned
+        self._held_until_ns: int | None = None
+        self._reachability_plan = reachability_plan
+        self.spending = Spending(ledger, self.probed, blocks)
+        self._probing = self.local_probing() if make_probing is None else make_probing(self)
         self._reachability = ReachabilityMonitor(
             [monitor.endpoint for monitor in self.monitors.values()],
             reachability_plan,
@@ -168,18 +160,42 @@ class Engine:
             before=self._recent.get(endpoint.name, ()),
         )
 
-    def _monitor(self, endpoint: Endpoint, prober: Prober) -> EndpointMonitor:
-        monitor = EndpointMonitor(
-            endpoint,
-            prober,
-            services=self,
+    def local_probing(self, timing: Timing | None = None) -> LocalProbing:
+        """What probes in this process."""
+        return LocalProbing(
+            self,
+            self.probed,
             vantage=self.vantage,
-            rng=random.Random(),  # noqa: S311  # jitter, not secrecy
-            clock=self._clock,
+            clock=self.clock,
+            last_started_at=self.last_started_at,
+            notify=self.notify,
+            timing=timing or Timing(self.phases),
         )
-        if endpoint.name in self._racing:
-            monitor.suspend(RACING)
-        return monitor
+
+    @property
+    def phases(self) -> Mapping[str, float]:
+        """When each shared endpoint is due, as a share of its interval: the same wherever it is probed."""
+        enabled = [one for one in self.endpoints if one.enabled and self._assigned is not None]
+        return {one.name: place / len(enabled) for place, one in enumerate(enabled)}
+
+    @property
+    def probed(self) -> list[Endpoint]:
+        """The endpoints that are probed here."""
+        return self._probed(self.endpoints)
+
+    def _probed(self, endpoints: Iterable[Endpoint]) -> list[Endpoint]:
+        """Those of the endpoints that are probed here."""
+        return [one for one in endpoints if one.enabled and (self._assigned is None or one.name in self._assigned)]
+
+    @property
+    def workers(self) -> tuple[WorkerStatus, ...]:
+        """The other processes that probe for this engine, if any do."""
+        return self._probing.workers
+
+    @property
+    def monitors(self) -> Mapping[str, Monitor]:
+        """The monitors of the endpoints that are probed, by name."""
+        return self._probing.monitors
 
     def prepare(self, endpoints: Iterable[Endpoint]) -> None:
         """Load what connections to these endpoints need, so that `reconfigure` holds nothing up; call it in a thread.
@@ -201,38 +217,36 @@ class Engine:
         nothing changed, where a certificate file cannot be used.
         """
         endpoints = tuple(endpoints)
-        wanted = {one.name: one for one in endpoints if one.enabled}
-        before = {name: monitor.endpoint for name, monitor in self.monitors.items()}
-        probers = {name: self.make_prober(one) for name, one in wanted.items() if before.get(name) != one}
-        self._reachability.reconfigure(wanted.values(), reachability_plan)
-        self._ledger = replace(self._ledger, budget=budget)
-        monitors, added = dict[str, EndpointMonitor](), list[EndpointMonitor]()
-        if self._scheduler is not None:
-            self._scheduler.run_due()
-        for name, endpoint in wanted.items():
-            monitor = self.monitors.get(name)
-            if monitor is None:
-                monitor = self._monitor(endpoint, probers[name])
-                added.append(monitor)
-            elif name in probers:
-                monitor.reconfigure(endpoint, probers[name])
-            monitors[name] = monitor
-        gone = [monitor for name, monitor in self.monitors.items() if name not in monitors]
-        self.endpoints, self.monitors = endpoints, monitors
+        wanted = self._probed(endpoints)
+        change = self._probing.change(wanted)
+        self._reachability.reconfigure(wanted, reachability_plan)
+        self._reachability_plan = reachability_plan
+        self.spending.configure(budget, wanted)
+        self.endpoints = endpoints
+        change()
         _call_each(self._endpoints_listeners, endpoints)
-        for monitor in gone:
-            self._retire(monitor)
-        if self._scheduler is not None and self._first_round is not None:
-            self._scheduler.reconfigure(list(monitors.values()))
-            self._first_round.add(self._stale(added))
 
-    def _retire(self, monitor: EndpointMonitor) -> None:
-        """Let a monitor's running probe end, then forget it."""
-        monitor.retire()
-        if monitor.status.running:
-            self._retired.add(monitor)
-            ending = asyncio.create_task(monitor.wait_until_idle())
-            ending.add_done_callback(lambda _: self._retired.discard(monitor))
+    async def assign(self, names: Collection[str], recent: Mapping[str, Sequence[Sample]]) -> None:
+        """Probe only endpoints of these names from now on; ``recent`` has the newest samples of those that are new.
+
+        There is a part of the day's budget for them before the first is probed. Raises as `reconfigure` does.
+        """
+        before = self._assigned
+        self._assigned = frozenset(names)
+        self._recent |= {name: deque(samples, maxlen=REMEMBERED) for name, samples in recent.items()}
+        budget = self.spending.ledger.budget
+        self.spending.configure(budget, self._probed(self.endpoints))
+        await self.spending.begin()
+        try:
+            self.reconfigure(self.endpoints, budget, self._reachability_plan)
+        except BaseException:
+            self._assigned = before
+            raise
+
+    def hold_until(self, elapsed: int) -> None:
+        """Begin no probe from then on (`probes.clock.elapsed_ns`), unless this is called again before."""
+        self._held_until_ns = elapsed
+        self._probing.hold_until(elapsed)
 
     def on_sample(self, listener: Callable[[Sample, str], None]) -> None:
         """Call ``listener`` with every sample from now on, and the text of its answer."""
@@ -253,28 +267,24 @@ class Engine:
     @property
     def status(self) -> EngineStatus:
         """The engine's status now."""
-        ledger = self._ledger.on(time.time_ns() // 1_000_000)
+        ledger = self.spending.ledger
         return EngineStatus(
             store=self._store.status() if self._store else StoreStatus("ok"),
             paused=self._paused,
-            loop_lag_ms=self._noise_monitor.lag_ms(time.monotonic_ns() - LAG_WINDOW_NS),
-            usd_today=ledger.usd,
-            tokens_today=ledger.tokens,
+            loop_lag_ms=self._lag_ms(),
+            usd_today=ledger.usd + self.spending.elsewhere.usd,
+            tokens_today=ledger.tokens + self.spending.elsewhere.tokens,
             usd_cap=ledger.budget.usd_per_day,
             tokens_cap=ledger.budget.tokens_per_day,
-            over_budget=self._over_budget(ledger),
+            over_budget=self.spending.over(one.endpoint for one in self.monitors.values()),
             checks=self._reachability.newest,
             notice=self._current_notice(),
         )
 
-    def _over_budget(self, ledger: Ledger) -> str | None:
-        """Why no endpoint can be probed any more today; None while one can."""
-        settled = replace(ledger, reserved=())
-        why = None
-        for monitor in self.monitors.values():
-            if (why := settled.refusal(highest_charge(monitor.endpoint))) is None:
-                return None
-        return why or ledger.over
+    def _lag_ms(self) -> float | None:
+        """How late the loop was at worst in the last ten seconds, here or in another process that probes."""
+        known = (self._noise_monitor.lag_ms(time.monotonic_ns() - LAG_WINDOW_NS), self._probing.lag_ms())
+        return max((one for one in known if one is not None), default=None)
 
     async def store_opened(self) -> StoreProblem | None:
         """Wait until the store was tried for the first time. Returns what went wrong; None where nothing did."""
@@ -286,6 +296,7 @@ class Engine:
             self._paused = command.do == "pause"
         if command.do == "find_keys":
             self._keys.forget_all()
+            self._probing.forget_keys()
             self.keys_changed()
         for name, monitor in self.monitors.items():
             if command.endpoint in (None, name):
@@ -296,51 +307,41 @@ class Engine:
 
     def suspend_for_race(self, lanes: Collection[str]) -> None:
         """Suspend scheduled probes of the endpoints of these names, and of no other; () resumes all."""
-        self._racing = lanes
-        for name, monitor in self.monitors.items():
-            monitor.suspend(RACING if name in lanes else None)
+        self._probing.suspend(lanes)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Probe on schedule until ``stop`` is set, then let running probes finish for `GRACE_S`."""
         gc.collect()
         gc.freeze()  # what start-up has made stays: walking it again and again would hold up the clock
         self._noise_monitor.start()
-        self._scheduler = scheduler = Scheduler(list(self.monitors.values()), self._clock, self._notify)
-        scheduler.start()
-        self._first_round = first_round = FirstRound(scheduler.begin)
-        first_round.add(self._stale(self.monitors.values()))
-        beats = asyncio.create_task(self._beat())
-        reachability = asyncio.create_task(self._reachability.run())
-        await stop.wait()
-        first_round.cancel()
-        beats.cancel()
-        reachability.cancel()
-        self._scheduler = self._first_round = None
-        await scheduler.stop()
-        monitors = [*self.monitors.values(), *self._retired]
-        await asyncio.gather(*(monitor.stop(GRACE_S) for monitor in monitors), return_exceptions=True)
+        await self.spending.begin()
+        beside = [asyncio.create_task(one) for one in (self._beat(), self._reachability.run(), self.spending.run())]
+        stopping = asyncio.create_task(stop.wait())
+        stopping.add_done_callback(lambda _: [one.cancel() for one in beside])
+        await self._probing.run(stop)
+        await self.spending.close()
         self._noise_monitor.stop()
 
-    def _stale(self, monitors: Iterable[EndpointMonitor]) -> Sequence[EndpointMonitor]:
-        """Those whose endpoint was not sampled within an interval: they do not wait for their due times."""
-        now = self._clock.now()
-        return [
-            monitor
-            for monitor in monitors
-            if now - self._last_started_at(monitor.endpoint.name) / 1000 >= monitor.endpoint.interval
-        ]
+    def recent(self, name: str) -> tuple[Sample, ...]:
+        """The newest samples of an endpoint, oldest first."""
+        return tuple(self._recent.get(name, ()))
 
-    def _last_started_at(self, name: str) -> int:
+    def remember(self, samples: Iterable[Sample]) -> None:
+        """Take samples that another process has made for the newest of their endpoints; oldest first."""
+        for sample in samples:
+            self._recent.setdefault(sample.endpoint, deque(maxlen=REMEMBERED)).append(sample)
+
+    def last_started_at(self, name: str) -> int:
         """When an endpoint's newest sample began, ms since the epoch; 0 where there is none."""
         return max((sample.started_at for sample in self._recent.get(name, ())), default=0)
 
-    def _notify(self, notice: str) -> None:
+    def notify(self, notice: str) -> None:
         """Log what was done to the schedule, and show it in the status for `NOTICE_S`."""
         log.warning(notice)
-        self._notice = self._clock.elapsed(), notice
+        self._notice = self.clock.elapsed(), notice
 
     def _current_notice(self) -> str | None:
-        if self._notice is None or self._clock.elapsed() - self._notice[0] > NOTICE_S:
+        if self._notice is None or self.clock.elapsed() - self._notice[0] > NOTICE_S:
             return None
         return self._notice[1]
 
@@ -370,23 +371,22 @@ class Engine:
 
     def record_cost(self, sample: Sample, endpoint: Endpoint) -> None:
         """Count what a sample of an endpoint cost; keys that were refused are looked up anew."""
-        self._ledger = self._ledger.add(sample, endpoint)
+        self.spending.add(sample, endpoint)
         if sample.outcome is Outcome.AUTH:
             self._keys.forget(endpoint)
 
     def budget_refusal(self, *endpoints: Endpoint) -> str | None:
-        """Why one probe of each of these must not be sent now; None while the day's budget has room for them."""
-        return self._ledger.on(time.time_ns() // 1_000_000).refusal(*map(highest_charge, endpoints))
+        """Why one probe of each of these must not be sent now; None while the day's budget has room for them.
+
+        Of endpoints that are shared none is sent after our leases' time: they may be another's by now.
+        """
+        if self._held_until_ns is not None and elapsed_ns() >= self._held_until_ns:
+            return "the right to measure it was not renewed in time: another recorder may do so now"
+        return self.spending.refusal(*endpoints)
 
     def reserve_budget(self, endpoint: Endpoint) -> Callable[[], None]:
         """Set aside what a probe may cost at most. Returns the function that releases it, once its cost is recorded."""
-        amount = highest_charge(endpoint)
-        self._ledger = self._ledger.reserve(amount)
-
-        def release() -> None:
-            self._ledger = self._ledger.release(amount)
-
-        return release
+        return self.spending.reserve(endpoint)
 
     def deliver(self, sample: Sample, answer: str, endpoint: Endpoint) -> None:
         """Store a sample, count what it cost and pass it to the listeners.
@@ -412,7 +412,7 @@ class Engine:
         """Record a sample's cost, remember it for the endpoint's later probers, and take it as a reachability check."""
         self.record_cost(sample, endpoint)
         if sample.kind is None:
-            self._recent.setdefault(sample.endpoint, deque(maxlen=REMEMBERED)).append(sample)
+            self.remember([sample])
         self._reachability.note_probe(sample, endpoint, asyncio.get_running_loop().time())
 
 

@@ -22,11 +22,11 @@ every later round took 1.1–1.8 s."""
 class _Queue:
     """What is left to do on one host, by ``workers`` at a time.
 
-    ``first`` holds the endpoints not probed yet, each with its earliest start by the loop's clock, ``again`` those that
-    were.
+    ``first`` holds the endpoints not probed yet, each with its earliest start by the loop's clock and whether a warm
+    one is to follow, ``again`` those that were.
     """
 
-    first: deque[tuple[float, EndpointMonitor]] = field(default_factory=deque)
+    first: deque[tuple[float, EndpointMonitor, bool]] = field(default_factory=deque)
     again: deque[EndpointMonitor] = field(default_factory=deque)
     workers: int = 0
 
@@ -43,13 +43,13 @@ class FirstRound:
         self._queues: dict[str, _Queue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def add(self, monitors: Sequence[EndpointMonitor]) -> None:
-        """Probe these too."""
+    def add(self, monitors: Sequence[EndpointMonitor], *, warm: bool = True) -> None:
+        """Probe these too; those that have been measured before need no ``warm`` one after a cold first one."""
         now = asyncio.get_running_loop().time()
         for index, monitor in enumerate(monitors):
             at = now + index * min(STEP_S, monitor.endpoint.interval / len(monitors))
             queue = self._queues.setdefault(host_of(monitor.endpoint), _Queue())
-            queue.first.append((at, monitor))
+            queue.first.append((at, monitor, warm))
             if queue.workers < AT_ONCE:
                 queue.workers += 1
                 task = asyncio.create_task(self._work(queue))
@@ -72,11 +72,12 @@ class FirstRound:
         try:
             while queue.first or queue.again:
                 if queue.first:
-                    at, monitor = queue.first.popleft()
+                    at, monitor, warm = queue.first.popleft()
                     await asyncio.sleep(at - loop.time())
                     self._begin(monitor.endpoint.name)
                     await monitor.wait_until_idle()
-                    queue.again.append(monitor)
+                    if warm:
+                        queue.again.append(monitor)
                 else:
                     monitor = queue.again.popleft()
                     await monitor.probe_warm()

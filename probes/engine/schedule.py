@@ -7,7 +7,7 @@ minute ended 9 min 43 s late).
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
@@ -51,6 +51,18 @@ class Cadence:
         while (due := self.due(k)) <= instant:
             k += 1
         return due
+
+    def between(self, first: float, end: float) -> Iterator[float]:
+        """The due times from ``first`` on and before ``end`` (s since the epoch), at most the oldest `MOST_MISSED`."""
+        due = first - 0.001  # due times are whole milliseconds
+        for _ in range(MOST_MISSED):
+            if (due := self.next_after(due)) >= end:
+                return
+            yield due
+
+    def at_share(self, share: float | None) -> "Cadence":
+        """The cadence whose phase is such a share of its interval; as it is for None."""
+        return self if share is None else replace(self, phase=share * self.interval)
 
     def _jitter(self, k: int) -> float:
         """The jitter of tick k in seconds, negative or positive."""

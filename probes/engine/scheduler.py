@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -10,9 +10,10 @@ import apscheduler.executors.asyncio  # noqa: F401 - a scheduler imports it when
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.schedulers.base import STATE_RUNNING
 
-from probes.clock import SteadyClock
+from probes.clock import SteadyClock, until_tick
 from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.schedule import Cadence, CadenceTrigger, free_shares, spread
+from probes.measure.host_noise import BEAT_S
 
 CLOCK_CHECK_S: Final = 1.0
 """Seconds between two checks, at most, of whether the wall clock was set or the machine slept."""
@@ -25,7 +26,7 @@ class Scheduler:
 
     Where the wall clock was set, the next due time stays the same moment, and the grid takes over at least half an
     interval later. What came due while the machine slept is passed over. ``notify`` is called with a sentence about
-    either.
+    either. ``phases`` are those of endpoints whose phase is given out elsewhere, as shares of the interval.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Scheduler:
         monitors: Sequence[EndpointMonitor],
         clock: SteadyClock,
         notify: Callable[[str], None] = lambda _: None,
+        phases: Mapping[str, float] | None = None,
     ) -> None:
         self._clock = clock
         self._notify = notify
@@ -43,16 +45,21 @@ class Scheduler:
             job_defaults={"coalesce": True, "misfire_grace_time": None},
         )
         cadences = spread([(monitor.endpoint.name, monitor.endpoint.interval) for monitor in monitors])
-        self._triggers = {cadence.name: CadenceTrigger(cadence) for cadence in cadences}
+        self._triggers = {one.name: CadenceTrigger(one.at_share((phases or {}).get(one.name))) for one in cadences}
         self._monitors = {monitor.endpoint.name: monitor for monitor in monitors}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self) -> None:
-        """Begin to call monitors, on the running event loop."""
+    def start(self, undone: Mapping[str, float] | None = None) -> None:
+        """Begin to call monitors, on the running event loop.
+
+        ``undone`` are the first due times that nobody has done yet (s since the epoch), by endpoint, where another
+        process has done those before: what is over of them is missed.
+        """
         now = self._now()
         for name in self._triggers:
             self._schedule(name, now)
+            self._miss(name, (undone or {}).get(name), now)
         self._apscheduler.start()
 
     def _schedule(self, name: str, now: datetime) -> None:
@@ -62,14 +69,26 @@ class Scheduler:
         self._apscheduler.add_job(self._tick, trigger, args=(name,), id=name, next_run_time=due, replace_existing=True)
         self._plan_next(name)
 
+    def _miss(self, name: str, undone: float | None, now: datetime) -> None:
+        """Record the due times from ``undone`` until now as missed."""
+        if undone is not None:
+            for due in self._triggers[name].cadence.between(undone, now.timestamp()):
+                self._monitors[name].record_missed(due)
+
     def run_due(self) -> None:
         """Call the monitors that are due by now."""
         self._apscheduler.run_due()
 
-    def reconfigure(self, monitors: Sequence[EndpointMonitor]) -> None:
+    def reconfigure(
+        self,
+        monitors: Sequence[EndpointMonitor],
+        phases: Mapping[str, float] | None = None,
+        undone: Mapping[str, float] | None = None,
+    ) -> None:
         """Call these monitors from now on, and no others. One whose interval is as it was keeps its due times.
 
         `run_due` comes first, so that what is due by now is done by the monitors and intervals that it was due of.
+        ``phases`` are those of new ones, and ``undone`` as for `start`.
         """
         now, kept = self._now(), {monitor.endpoint.name: monitor for monitor in monitors}
         for name in self._triggers.keys() - kept.keys():
@@ -82,14 +101,16 @@ class Scheduler:
         for name, monitor in kept.items():
             before, interval = self._triggers.get(name), monitor.endpoint.interval
             if before is None:
-                self._triggers[name] = CadenceTrigger(Cadence(name, interval, interval * next(shares)))
+                share = (phases or {}).get(name)
+                share = next(shares) if share is None else share
+                self._triggers[name] = CadenceTrigger(Cadence(name, interval, interval * share))
+                self._schedule(name, now)
+                self._miss(name, (undone or {}).get(name), now)
             elif before.cadence.interval != interval:
                 share = before.cadence.phase / before.cadence.interval
                 self._triggers[name] = CadenceTrigger(Cadence(name, interval, interval * share))
                 self._triggers[name].follow(before)
-            else:
-                continue
-            self._schedule(name, now)
+                self._schedule(name, now)
 
     def begin(self, name: str) -> None:
         """Have an endpoint probed now, ahead of its first due time, unless that has come or it is called no more."""
@@ -146,7 +167,10 @@ class Scheduler:
         ahead_s = monitor.ahead_s
         wait_s = due - self._clock.now() - ahead_s
         if wait_s > 0:
-            self._timers[name] = asyncio.get_running_loop().call_later(wait_s, self._prepare, monitor, ahead_s)
+            loop = asyncio.get_running_loop()
+            at = loop.time() + wait_s
+            at += until_tick(at, BEAT_S)  # it need not wake the loop by itself
+            self._timers[name] = loop.call_at(at, self._prepare, monitor, ahead_s)
 
     def _prepare(self, monitor: EndpointMonitor, ahead_s: float) -> None:
         task = asyncio.create_task(monitor.prepare(ahead_s))

@@ -10,15 +10,16 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from probes import __version__
 from probes.alerts.settings import DEFAULT_SETTINGS, AlertSettings
+from probes.budget.blocks import HolderLedger
 from probes.budget.cap import DAY_MS, Budget, Ledger, midnight
 from probes.budget.charge import Spent, charge
 from probes.config.file import find_config
 from probes.config.first_start import first_endpoints
-from probes.config.load import DEFAULT_VANTAGE, Config, load
+from probes.config.load import DEFAULT_VANTAGE, Config, Workers, load
 from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.endpoint import Endpoint
 from probes.engine.alerts.alerting import Alerting
@@ -29,6 +30,7 @@ from probes.engine.key_finder import KeyFinder
 from probes.engine.model_watch import ModelWatch
 from probes.engine.race.lanes import as_lane
 from probes.engine.status_watch import StatusWatch
+from probes.engine.workers.spread import worker_count
 from probes.feed.messages import EndpointFacts, Hello
 from probes.figures.buffering import ANSWERS
 from probes.notify.notifier import Notifier
@@ -49,6 +51,10 @@ from probes.store.write.recorder_lease import RecorderLease
 from probes.store.write.writer import Writer
 from probes.tls.context import TlsContexts
 
+if TYPE_CHECKING:
+    from probes.engine.sharing.vantage import SharedVantage
+    from probes.engine.workers.pool import WorkerPool
+
 DRAIN_S: Final = 5.0
 """How long the store may take, at the end, to write what is still in memory."""
 
@@ -68,7 +74,7 @@ log = logging.getLogger(__name__)
 class Plan:
     """What to probe, where to store it and what it may cost, resolved; ``config`` is the file that says so, if any.
 
-    Where ``alerts`` is None nothing is judged.
+    Where ``alerts`` is None nothing is judged. ``workers`` is how many processes probe.
     """
 
     endpoints: tuple[Endpoint, ...]
@@ -78,9 +84,11 @@ class Plan:
     reachability_plan: ReachabilityPlan = DEFAULT_PLAN
     retention: Retention = FOREVER
     vantage: str = DEFAULT_VANTAGE
+    share: bool = False
     models_every: float | None = None
     alerts: AlertSettings | None = None
     config: Config | None = None
+    workers: Workers = 1
 
     @classmethod
     def of(cls, config: Config) -> "Plan":
@@ -92,9 +100,11 @@ class Plan:
             reachability_plan=config.reachability_plan,
             retention=config.retention,
             vantage=config.vantage,
+            share=config.share,
             models_every=config.models_every,
             alerts=config.alerts,
             config=config,
+            workers=config.workers,
         )
 
     @property
@@ -153,6 +163,7 @@ async def open_engine(
     on_lost: Callable[[StoreHeld], None] = lambda _: None,
     stop: asyncio.Event | None = None,
     heartbeat: Heartbeat | None = None,
+    on_share: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Engine]:
     """An engine on a plan, as the only recorder of its store; samples in memory are written at the end.
 
@@ -162,36 +173,60 @@ async def open_engine(
     ends that wait.
     ``on_lost`` is called with one that took over from us while we were stopped or could not reach the store. Any other
     problem of the store is a state of the engine, not its end: probes go on and samples wait.
+
+    With ``on_share``, where the plan says so, other recorders of the vantage do the same at once, and each probes its
+    share of the endpoints; ``on_share`` is told what that is. StoreHeld is then of a recorder that does not share.
     """
     # the store's thread may hold the interpreter this long while data waits to be stamped
     sys.setswitchinterval(SWITCH_S)
     warn_of(plan.endpoints if watching else ())
-    holding = _hold_store(plan, stop or asyncio.Event(), heartbeat or Heartbeat())
-    async with holding if watching else contextlib.nullcontext() as claim:
+    async with contextlib.AsyncExitStack() as held:
+        claim, vantage = None, None
+        if plan.share and on_share is not None:
+            vantage = await held.enter_async_context(_share_vantage(plan))
+            claim = vantage.claim
+        elif watching:
+            holding = _hold_store(plan, stop or asyncio.Event(), heartbeat or Heartbeat())
+            claim = await held.enter_async_context(holding)
         ledger, recent = await asyncio.to_thread(read_history, plan)
         writer = _writer(plan, claim, on_lost) if watching else None
         beside = contextlib.AsyncExitStack()
         try:
             engine = Engine(
                 plan.endpoints if watching else (),
-                ledger,
+                ledger if vantage is None else HolderLedger(plan.budget, ledger.day),
                 store=writer,
                 keys=KeyFinder(),
                 vantage=plan.vantage,
                 recent=recent,
                 tls=tls,
                 reachability_plan=plan.reachability_plan,
+                make_probing=_workers(plan) if watching else None,
+                blocks=vantage,
+                assigned=None if vantage is None else (),
             )
             if watching and plan.models_every is not None:
                 watch = _model_watch(engine, plan, plan.models_every, tls)
                 beside.callback(asyncio.create_task(watch.run(), name="lists of models").cancel)
             if watching and plan.alerts is not None:
-                await beside.enter_async_context(_judging(engine, plan, plan.alerts, tls))
+                await beside.enter_async_context(_judging(engine, plan, plan.alerts, tls, shared=vantage is not None))
+            if vantage is not None and on_share is not None:
+                await beside.enter_async_context(vantage.shared_by(engine, on_share, on_lost))
             yield engine
         finally:
             await beside.aclose()
             if writer is not None:
                 await writer.close(DRAIN_S)
+
+
+def _workers(plan: Plan) -> "Callable[[Engine], WorkerPool] | None":
+    """What makes the processes that probe for an engine; None where it does that itself."""
+    count = worker_count(plan.workers, plan.endpoints)
+    if count == 1:
+        return None
+    from probes.engine.workers.pool import WorkerPool  # one process needs none of it
+
+    return lambda engine: WorkerPool(engine, engine.probed, count)
 
 
 def warn_of(endpoints: Sequence[Endpoint]) -> None:
@@ -217,7 +252,7 @@ def _model_watch(engine: Engine, plan: Plan, every_s: float, tls: ssl.SSLContext
 
 @contextlib.asynccontextmanager
 async def _judging(
-    engine: Engine, plan: Plan, settings: AlertSettings, tls: ssl.SSLContext | None
+    engine: Engine, plan: Plan, settings: AlertSettings, tls: ssl.SSLContext | None, *, shared: bool
 ) -> AsyncIterator[None]:
     """Judge what an engine measures, keep incidents, and tell of them; at the end what waits for the store is stored.
 
@@ -229,7 +264,7 @@ async def _judging(
         return Notifier(plan.store_url, settings, is_well=lambda: alerting.is_well, contexts=TlsContexts(tls))
 
     make_notifier = None if plan.simulated else notifier
-    alerting = Alerting(engine, store, settings, vantage=plan.vantage, make_notifier=make_notifier)
+    alerting = Alerting(engine, store, settings, vantage=plan.vantage, make_notifier=make_notifier, shared=shared)
     engine.alerts, engine.configure_alerts = lambda: alerting.status, alerting.configure
     tasks = {asyncio.create_task(alerting.run(), name="alerts")}
     if not plan.simulated:
@@ -266,6 +301,20 @@ def _writer(plan: Plan, claim: Claim | None, on_lost: Callable[[StoreHeld], None
         claim=claim,
         on_lost=on_lost,
     )
+
+
+@contextlib.asynccontextmanager
+async def _share_vantage(plan: Plan) -> "AsyncIterator[SharedVantage]":
+    """Be one recorder of several. Raises StoreHeld where one that does not share is alive."""
+    from probes.engine.sharing.vantage import SharedVantage  # its driver is an extra
+
+    vantage = SharedVantage(plan.store_url, plan.vantage, plan.budget, lambda: read_history(plan)[0].spent)
+    try:
+        with contextlib.suppress(StoreProblem):  # then there are no leases yet, and nothing is probed
+            await asyncio.to_thread(vantage.beat, {}, ())
+        yield vantage
+    finally:
+        await vantage.close()
 
 
 @contextlib.asynccontextmanager

@@ -1,8 +1,8 @@
-"""Messages between the engine and a screen, as frozen values and as lines of JSON.
+"""Messages between the engine and a screen, as frozen values; those of a race are in `probes.race.updates`.
 
 The engine writes one `Hello`, then at most 20 `Frame` a second and a `RaceNews` with each while a race runs, one JSON
 object a line, on its standard output. A screen writes `Command` and `RaceCommand` lines to the engine's standard input;
-end of file there means that the screen is gone. A value that is not of its field's type makes a line no message.
+end of file there means that the screen is gone.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,6 @@ from probes.alerts.objective import SloStatus
 from probes.alerts.state import Judgement
 from probes.diagnosis.reachability import ReachabilityCheck, origin_via
 from probes.endpoint import Endpoint, Policy, Price
-from probes.race.updates import RaceCommand, RaceNews
 from probes.route import via_of
 from probes.sample import Sample
 from probes.store.problem import StoreState
@@ -184,6 +183,12 @@ class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
     configuration: ConfigurationStatus | None = None
     alerts: AlertStatus | None = None
 
+    @property
+    def is_heartbeat(self) -> bool:
+        """Whether it says nothing but how the engine is: nothing was probed, judged or configured since the last."""
+        has_news = self.monitors or self.samples or self.answers or self.curls
+        return not has_news and self.endpoints is None and self.alerts is None
+
 
 class Command(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="command"):
     """What a screen asks of the engine, for one ``endpoint``; None means all of them.
@@ -215,28 +220,15 @@ class RecorderStatus(Struct, frozen=True, omit_defaults=True):
     @classmethod
     def from_json(cls, text: str) -> "RecorderStatus":
         """The status of a text that `to_json` made. Raises ValueError where it is none."""
-        return _decode(text, _STATUS)
+        return decoded(text, _STATUS)
 
 
-Message = Hello | Frame | Command | RaceNews | RaceCommand
-
-_MESSAGE: Final[Decoder[Message]] = Decoder(Message)
 _STATUS: Final = Decoder(RecorderStatus)
 _ANYTHING: Final = Decoder(Any)
 
 
-def encode(message: Message) -> bytes:
-    """One line of JSON, line feed included."""
-    return typed_json.encode(message) + b"\n"
-
-
-def decode(line: bytes) -> Message:
-    """The message of one line. Raises ValueError where it is none."""
-    return _decode(line, _MESSAGE)
-
-
-def _decode(text: bytes | str, decoder: Decoder[T]) -> T:
-    """The value of a text; of what only a newer inftop knows, a state of the store is ``failed``, alerts are left out.
+def decoded(text: bytes | str, decoder: Decoder[T]) -> T:
+    """The value of a JSON text; where only a newer inftop knows it, a store's state is ``failed``, and no alerts.
 
     Raises ValueError.
     """

@@ -11,8 +11,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 from io import RawIOBase
-from typing import Final
+from typing import IO, Final, TypeVar
 
+from msgspec import Struct
+
+from probes.clock import until_tick
+from probes.feed.lines import Message, as_line, decode
 from probes.feed.messages import (
     FRAMES_PER_SECOND,
     AlertStatus,
@@ -23,14 +27,21 @@ from probes.feed.messages import (
     Frame,
     Hello,
     MonitorStatus,
-    decode,
-    encode,
 )
 from probes.race.updates import RaceCommand, RaceNews
 from probes.sample import Sample
 
+T = TypeVar("T")
+
 QUIET_S: Final = 1.0
 """A frame goes out at least this often: a screen tells a silent engine from a calm one by it."""
+
+CALM_S: Final = 0.1
+"""The least seconds from one frame to the next, unless there is news of a race or of a worker: a screen draws four
+pictures a second, and every frame wakes two processes."""
+
+TICK_S: Final = 0.02
+"""Such frames go out on ticks of the engine's heartbeat, which wakes it anyway."""
 
 UNTAKEN_LIMIT: Final = 10_000
 """Samples kept for a screen that does not read; beyond that the oldest are dropped, as the store has them all."""
@@ -41,7 +52,7 @@ class FeedWriter:
 
     ``engine_status``, ``race_news``, ``configuration`` and ``alerts`` are asked for the state when a frame goes out;
     alerts go with it where they are others than in the frame before. ``out`` is unbuffered: a buffer that is locked by
-    a thread which waits for a dead screen would hang the exit.
+    a thread which waits for a dead screen would hang the exit. At most ``untaken`` samples wait.
     """
 
     def __init__(
@@ -51,7 +62,10 @@ class FeedWriter:
         race_news: Callable[[], RaceNews | None] = lambda: None,
         configuration: Callable[[], ConfigurationStatus | None] = lambda: None,
         alerts: Callable[[], AlertStatus | None] = lambda: None,
+        *,
+        untaken: int = UNTAKEN_LIMIT,
     ) -> None:
+        self._untaken = untaken
         self._configuration = configuration
         self._alerts = alerts
         self._alerts_told: AlertStatus | None = None
@@ -66,7 +80,8 @@ class FeedWriter:
         self._last = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
-        self._lines: queue.Queue[list[Frame | Hello | RaceNews] | None] = queue.Queue(maxsize=1)
+        self._others: list[Struct] = []
+        self._lines: queue.Queue[list[Struct] | None] = queue.Queue(maxsize=1)
         self._broken = False
         self._writer = threading.Thread(target=self._write, args=(out,), name="feed", daemon=True)
         self._writer.start()
@@ -78,30 +93,35 @@ class FeedWriter:
     def add_sample(self, sample: Sample, text: str) -> None:
         """Put a sample into the next frame; ``text`` replaces the endpoint's last answer unless it is empty."""
         self._samples.append(sample)
-        del self._samples[:-UNTAKEN_LIMIT]
+        del self._samples[: -self._untaken]
         if text:
             self._answers[sample.endpoint] = text
-        self._schedule()
+        self._schedule(CALM_S)
 
     def add_curl(self, endpoint: str, command: str) -> None:
         """Put the curl command of an endpoint's probe into the next frame."""
         self._curls[endpoint] = command
-        self._schedule()
+        self._schedule(CALM_S)
 
     def add_status(self, status: MonitorStatus) -> None:
         """Put an endpoint's status into the next frame, in place of an older one."""
         self._monitors[status.endpoint] = status
-        self._schedule()
+        self._schedule(CALM_S)
 
     def set_endpoints(self, endpoints: tuple[EndpointFacts, ...]) -> None:
         """Tell with the next frame which endpoints are configured from now on."""
         self._endpoints = endpoints
-        self._schedule()
+        self._schedule(CALM_S)
+
+    def add(self, message: Struct) -> None:
+        """Have another message written after the next frame, which has all that was added before."""
+        self._others.append(message)
+        self._schedule(1 / FRAMES_PER_SECOND)
 
     def add_race_news(self) -> None:
         """Have the news of a race written after the next frame."""
         self._has_race_news = True
-        self._schedule()
+        self._schedule(1 / FRAMES_PER_SECOND)
 
     def close(self) -> None:
         """Write what is left as a last frame and end the thread; up to 3 s, less where the screen reads."""
@@ -114,15 +134,16 @@ class FeedWriter:
             return  # the screen does not read any more; the thread is a daemon
         self._writer.join(timeout=1)
 
-    def _schedule(self, after: float = 0.0) -> None:
-        """Flush after so many seconds, or sooner where that was scheduled; not before a frame is due again."""
-        if self._timer is None:
-            wait = max(after, self._last + 1 / FRAMES_PER_SECOND - self._loop.time(), 0.0)
-            self._timer = self._loop.call_later(wait, self._flush)
-        elif after == 0.0 and self._timer.when() > self._loop.time() + 1 / FRAMES_PER_SECOND:
+    def _schedule(self, spacing: float) -> None:
+        """Flush once the last frame is so many seconds old; where a flush was scheduled, the sooner of the two."""
+        at = max(self._last + spacing, self._loop.time())
+        if spacing >= CALM_S:
+            at += until_tick(at, TICK_S)
+        if self._timer is not None:
+            if self._timer.when() <= at:
+                return
             self._timer.cancel()
-            self._timer = None
-            self._schedule()
+        self._timer = self._loop.call_at(at, self._flush)
 
     def _flush(self) -> None:
         """Hand a frame to the thread; where the screen has not read the last one, all of it waits for the next."""
@@ -132,13 +153,14 @@ class FeedWriter:
             self._lines.put_nowait(self._messages())
             self._samples, self._answers, self._monitors, self._curls = [], {}, {}, {}
             self._endpoints = None
-        self._schedule(QUIET_S)
+        self._schedule(QUIET_S - TICK_S)
 
-    def _messages(self) -> list[Frame | Hello | RaceNews]:
-        """What goes out now: a frame, and the news of a race where there is some."""
+    def _messages(self) -> list[Struct]:
+        """What goes out now: a frame, the news of a race where there is some, and other messages."""
         has_news, self._has_race_news = self._has_race_news, False
         news = self._race_news() if has_news else None
-        return [self._frame()] if news is None else [self._frame(), news]
+        others, self._others = self._others, []
+        return [self._frame(), *([] if news is None else [news]), *others]
 
     def _frame(self) -> Frame:
         before, self._alerts_told = self._alerts_told, self._alerts()
@@ -151,7 +173,7 @@ class FeedWriter:
             curls=self._curls or None,
             endpoints=self._endpoints,
             configuration=self._configuration(),
-            alerts=None if self._alerts_told is before else self._alerts_told,
+            alerts=None if self._alerts_told == before else self._alerts_told,
         )
 
     def _write(self, out: RawIOBase) -> None:
@@ -159,7 +181,7 @@ class FeedWriter:
         while (messages := self._lines.get()) is not None:
             if not self._broken:
                 try:
-                    left = memoryview(b"".join(map(encode, messages)))
+                    left = memoryview(b"".join(map(as_line, messages)))
                     while left:
                         left = left[out.write(left) or 0 :]
                 except (OSError, ValueError):
@@ -169,9 +191,24 @@ class FeedWriter:
 def read_commands(
     source: RawIOBase, on_command: Callable[[Command | RaceCommand], None], on_end: Callable[[], None]
 ) -> None:
-    """Read lines in a thread: ``on_command`` is called for each command and ``on_end`` at the end of file, on the loop.
+    """Read commands in a thread: ``on_command`` is called for each and ``on_end`` at the end of file, on the loop.
 
-    A line that is no command is skipped: a newer screen may know commands that this engine does not.
+    What is no command is skipped: a newer screen may know commands that this engine does not.
+    """
+
+    def take(message: Message) -> None:
+        if isinstance(message, Command | RaceCommand):
+            on_command(message)
+
+    read_lines(source, decode, take, on_end)
+
+
+def read_lines(
+    source: IO[bytes] | RawIOBase, decode: Callable[[bytes], T], take: Callable[[T], None], on_end: Callable[[], None]
+) -> None:
+    """Read and decode lines in a thread: ``take`` is called for each and ``on_end`` at the end of file, on the loop.
+
+    A line of which ``decode`` raises ValueError is skipped.
     """
     loop = asyncio.get_running_loop()
 
@@ -187,8 +224,7 @@ def read_commands(
                 message = decode(line)
             except ValueError:
                 continue
-            if isinstance(message, Command | RaceCommand):
-                call_on_loop(partial(on_command, message))
+            call_on_loop(partial(take, message))
         call_on_loop(on_end)
 
-    threading.Thread(target=read, name="commands", daemon=True).start()
+    threading.Thread(target=read, name="lines", daemon=True).start()

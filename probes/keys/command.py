@@ -1,6 +1,5 @@
 """Runs a program that prints a key: once, without a shell, within limits of time and of output."""
 
-import asyncio
 import contextlib
 import os
 import signal
@@ -8,10 +7,13 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from probes.keys.secret import KeyMissing, Secret, flaw
 from probes.text import line
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ async def run(command: KeyCommand, limit_s: float = LIMIT_S) -> Secret:
     It gets the environment, no input and a process group of its own, which is killed if it does not end in time, prints
     too much, or is not waited for any more. What it says on standard error is dropped: it may hold secrets.
     """
+    import asyncio  # not where a command is only configured
+
     process = _start(command)
     over: asyncio.Future[Secret] = asyncio.get_running_loop().create_future()
     # in a daemon thread: a pipe that a runaway child holds open must not keep inftop from ending

@@ -1,6 +1,9 @@
 """inftop's entries in the system's keyring, which may be missing, locked or silent."""
 
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Thread
 from types import ModuleType
 from typing import Final, TypeVar
@@ -57,9 +60,7 @@ def _ask(question: Callable[[ModuleType], T], limit_s: float, secret: Secret | N
 
     def work() -> None:
         try:
-            import keyring  # here: it looks for the system's services while it is imported
-
-            answers.append(question(keyring))
+            answers.append(question(_keyring()))
         except Exception as error:  # backends raise whatever the system's libraries do
             failures.append(error)
 
@@ -71,6 +72,38 @@ def _ask(question: Callable[[ModuleType], T], limit_s: float, secret: Secret | N
     if not failures:
         raise KeyringMissing(f"the keyring did not answer within {limit_s:.0f} s")
     raise KeyringMissing(_why(failures[0], secret))
+
+
+def _keyring() -> ModuleType:
+    """The package keyring, once it has chosen a keyring of this system; of those that it cannot have it loads none."""
+    with _missing(*_useless()):
+        import keyring  # here: it looks for the system's services while it is imported
+
+        keyring.get_keyring()
+    return keyring
+
+
+def _useless() -> Iterator[str]:
+    """Modules that can find no keyring here, and take a tenth of a second each to find that out.
+
+    Apple's API runs a compiler to look for its libraries; SecretStorage loads OpenSSL, then refuses without a D-Bus.
+    """
+    if sys.platform != "darwin":
+        yield "keyring.backends.macOS.api"
+    if not os.environ.get("DBUS_SESSION_BUS_ADDRESS"):
+        yield "secretstorage"
+
+
+@contextmanager
+def _missing(*names: str) -> Iterator[None]:
+    """Have modules count as not installed meanwhile, where nobody has imported them."""
+    names = tuple(name for name in names if name not in sys.modules)
+    sys.modules.update(dict.fromkeys(names))  # type: ignore[arg-type]  # None: an import of it fails at once
+    try:
+        yield
+    finally:
+        for name in names:
+            del sys.modules[name]
 
 
 def _why(error: Exception, secret: Secret | None) -> str:

@@ -21,6 +21,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from probes.keys.secret import PREFIX, REPLACEMENT
+
 RUN: Final = 6
 """The fewest consecutive characters of a random key that are found anywhere in a text."""
 
@@ -32,15 +34,6 @@ RANDOM: Final = 12
 
 RUN_IN_BASE64: Final = 7
 """Characters of base64 that depend on `RUN` characters of the key alone, whatever comes before these."""
-
-REPLACEMENT: Final = "[key]"
-"""What a found key, or a part of one, is replaced by."""
-
-PREFIX: Final = re.compile(
-    r"sk-ant-(?:[a-z]+[0-9]{2}-)?|sk-(?:proj|svcacct|admin|or-v1)-|sk[-_]|rk-|csk-|gsk_|xai-|hf_|r8_|fw_|tgp_(?:v1_)?"
-    r"|pplx-|nvapi-|AIza|ghp_"
-)
-"""What all keys of a provider begin with; it is public."""
 
 _COMMON: Final = (
     "01234567890",

@@ -1,14 +1,24 @@
 """A key as a secret that never prints itself, and what looks like a key in a text."""
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from probes.keys.redaction import PREFIX, REPLACEMENT, Redaction
+if TYPE_CHECKING:
+    from probes.keys.redaction import Redaction
 
 SERVICE: Final = "inftop"
 """The service name of inftop's entries in the keyring."""
 
 KEY_ADVICE: Final = "keys go into the environment or the keyring (inftop keys set NAME), never into a file"
+
+REPLACEMENT: Final = "[key]"
+"""What a found key, or a part of one, is replaced by."""
+
+PREFIX: Final = re.compile(
+    r"sk-ant-(?:[a-z]+[0-9]{2}-)?|sk-(?:proj|svcacct|admin|or-v1)-|sk[-_]|rk-|csk-|gsk_|xai-|hf_|r8_|fw_|tgp_(?:v1_)?"
+    r"|pplx-|nvapi-|AIza|ghp_"
+)
+"""What all keys of a provider begin with; it is public."""
 
 _PREFIXES: Final = re.compile(rf"\s*(?:Bearer |{PREFIX.pattern})[\w.~+/=-]{{8}}", re.ASCII)
 _INSIDE: Final = re.compile(rf"(?<![\w-])(?:{PREFIX.pattern})(?=[\w.~+/=-]*[0-9])[\w.~+/=-]{{8}}", re.ASCII)
@@ -43,9 +53,11 @@ class Secret:
         return self._value
 
     @property
-    def redaction(self) -> Redaction:
+    def redaction(self) -> "Redaction":
         """What finds the key, and parts of it, in texts; made when first asked."""
         if self._found is None:
+            from probes.keys.redaction import Redaction  # not before there is a key
+
             self._found = Redaction(self._value)
         return self._found
 

@@ -21,7 +21,8 @@ from probes.measure.host_noise import HostNoise
 from probes.measure.own_fault import Absence
 from probes.measure.prompt import prompt_version
 from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
-from probes.rate_limits.headers import Measure, RateLimits
+from probes.rate_limits.bucket import Measure
+from probes.rate_limits.headers import RateLimits
 from probes.rate_limits.refused_bucket import limited_by, named_limit
 from probes.rate_limits.wait import Wait
 from probes.sample import TRUSTED_MS, Sample, new_sample_id

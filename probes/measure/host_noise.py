@@ -1,19 +1,25 @@
 """What else happened in this process and on this machine while a probe ran; it is stored with the sample."""
 
 import asyncio
+import contextlib
 import gc
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from probes.clock import until_tick
 from probes.measure.own_fault import Absence, AbsenceDetector
 from probes.sockets.receive_timestamps import STEP_NS, wall_minus_monotonic
 
 BEAT_S: Final = 0.02
-"""Seconds from one heartbeat of the loop to the next."""
+"""Seconds from one heartbeat of the loop to the next, at most, while a probe runs."""
+
+IDLE_BEAT_S: Final = 0.1
+"""The same while none does: little enough for a process that slept for want of work not to pass for a stopped one
+(`probes.measure.own_fault.SHORTEST_NS`)."""
 
 REMEMBERED_S: Final = 120.0
 """Seconds for which the lateness of heartbeats is remembered."""
@@ -23,6 +29,9 @@ SHORTEST_PAUSE_NS: Final = 50_000
 """A shorter garbage collection distorts nothing that anybody would see."""
 
 _STAT: Final = Path("/proc/stat")
+_LINE_SIZE: Final = 256
+"""Bytes that hold the file's first line, of ten numbers."""
+
 _STEAL_FIELD: Final = 8
 """Of the file's first line, ``cpu  user nice system idle iowait irq softirq steal …``, in hundredths of a second
 (proc_stat(5))."""
@@ -33,19 +42,34 @@ _TICK_MS: Final = 10.0
 class LoopLag:
     """A heartbeat on the running loop that remembers how late each beat came.
 
-    ``on_beat`` is called at every beat; ``clock`` is the monotonic clock, ns.
+    It is quick within `quick`, else slow. ``on_beat`` is called at every beat; ``clock`` is the monotonic clock, ns.
     """
 
     def __init__(self, on_beat: Callable[[], None], clock: Callable[[], int]) -> None:
         self._on_beat, self._clock = on_beat, clock
         self._late: deque[tuple[int, float]] = deque(maxlen=round(REMEMBERED_S / BEAT_S))
         self._due_ns = 0
+        self._hurried = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         """Begin the heartbeat on the running loop."""
-        self._due_ns = self._clock() + round(BEAT_S * 1e9)
-        self._timer = asyncio.get_running_loop().call_later(BEAT_S, self._beat)
+        now = self._clock()
+        wait_s = until_tick(now / 1e9, BEAT_S if self._hurried else IDLE_BEAT_S)
+        self._due_ns = now + round(wait_s * 1e9)
+        self._timer = asyncio.get_running_loop().call_later(wait_s, self._beat)
+
+    @contextlib.contextmanager
+    def quick(self) -> Iterator[None]:
+        """Within this context a beat is due every `BEAT_S`, from the first tick on."""
+        self._hurried += 1
+        if self._hurried == 1 and self._timer is not None:
+            self._timer.cancel()
+            self._beat()
+        try:
+            yield
+        finally:
+            self._hurried -= 1
 
     def stop(self) -> None:
         """End the heartbeat."""
@@ -124,6 +148,10 @@ class HostNoiseMonitor:
             self._absences = None
         gc.callbacks.remove(self._collecting)
 
+    def during_probe(self) -> contextlib.AbstractContextManager[None]:
+        """Within this context the loop is watched as closely as a probe needs it."""
+        return self._lag.quick()
+
     def snapshot(self) -> HostSnapshot:
         """The state a probe begins in. It takes some tens of microseconds to read, so before the probe's clock runs."""
         return HostSnapshot(self._clock(), wall_minus_monotonic(), steal_ms())
@@ -166,6 +194,7 @@ class HostNoiseMonitor:
 def steal_ms() -> float | None:
     """What the hypervisor has taken from this machine's CPUs since it started, ms; None where nobody says."""
     try:
-        return int(_STAT.read_bytes().split()[_STEAL_FIELD]) * _TICK_MS
+        with _STAT.open("rb", buffering=0) as stat:
+            return int(stat.read(_LINE_SIZE).split()[_STEAL_FIELD]) * _TICK_MS
     except (OSError, IndexError, ValueError):
         return None

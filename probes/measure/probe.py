@@ -128,6 +128,13 @@ class Prober:
         A cancelled probe ends in a sample too: `skipped`, since what it would have measured is not known. So does one
         that meets a defect of ours, anywhere: `own_fault`.
         """
+        with self._noise_monitor.during_probe():
+            return await self._measured(credentials, due, overrides)
+
+    async def _measured(
+        self, credentials: Credentials | None, due: int | None, overrides: ProbeOverrides | None
+    ) -> ProbeResult:
+        """The result of a probe that begins now, whatever becomes of it."""
         host_before = self._noise_monitor.snapshot()
         started, started_at = time.monotonic_ns(), time.time_ns() // 1_000_000
         timeline = Timeline(due=started if due is None else due, started=started)

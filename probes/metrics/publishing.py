@@ -111,5 +111,6 @@ def _parsed(option: str, text: str | None, parse: Callable[[str], T]) -> T | Non
 async def _update(engine: Engine, tallies: Tallies) -> None:
     while True:
         tallies.update_engine(engine.status)
+        tallies.update_workers(engine.workers)
         tallies.update_alerts(engine.alerts())
         await asyncio.sleep(STATUS_S)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from probes.alerts.state import SEVERITIES, SEVERITY, State
+from probes.engine.workers.status import WorkerStatus
 from probes.feed.messages import AlertStatus, EngineStatus
 from probes.metrics.metric import DataPoint, Metric
 from probes.outcome import INCONCLUSIVE, Outcome
@@ -134,6 +135,12 @@ def _budget(engine: EngineStatus) -> Iterator[DataPoint]:
 def _lag(engine: EngineStatus) -> Iterator[DataPoint]:
     if engine.loop_lag_ms is not None:
         yield (), engine.loop_lag_ms / 1000
+
+
+def _worker_lags(workers: Sequence[WorkerStatus]) -> Iterator[DataPoint]:
+    for one in workers:
+        if one.lag_ms is not None:
+            yield (str(one.number),), one.lag_ms / 1000
 
 
 OF_ALL: Final = frozenset({"inftop.tokens", "inftop.cost.usd"})
@@ -322,4 +329,22 @@ ENGINE_METRICS: Final[tuple[Metric[EngineStatus], ...]] = (
 )  # fmt: skip
 """The metrics of the recorder itself; without the attributes in `COMMON`."""
 
-ALL_METRICS: Final = (*SAMPLE_METRICS, *RECENT_METRICS, *STATE_METRICS, *ALERT_METRICS, *ENGINE_METRICS)
+WORKER_METRICS: Final[tuple[Metric[Sequence[WorkerStatus]], ...]] = (
+    Metric(
+        "inftop.worker.lag", "gauge", "s", "Worst lateness of a worker's loop in ten seconds (`[engine] workers`).",
+        _worker_lags, ("inftop.worker",), basic=True,
+    ),
+    Metric(
+        "inftop.worker.endpoints", "gauge", "{endpoint}", "Endpoints that a worker probes.",
+        lambda workers: [((str(one.number),), one.endpoints) for one in workers], ("inftop.worker",), basic=True,
+    ),
+    Metric(
+        "inftop.worker.replaced", "counter", "{process}", "How often a worker was lost and replaced.",
+        lambda workers: [((str(one.number),), one.replaced) for one in workers], ("inftop.worker",), basic=True,
+    ),
+)  # fmt: skip
+"""The metrics of each process that probes beside the recorder's own; without the attributes in `COMMON`."""
+
+ALL_METRICS: Final = (
+    *SAMPLE_METRICS, *RECENT_METRICS, *STATE_METRICS, *ALERT_METRICS, *ENGINE_METRICS, *WORKER_METRICS,
+)  # fmt: skip

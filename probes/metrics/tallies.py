@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from probes.alerts.state import WORST_FIRST, State
 from probes.config.presets import presets
 from probes.endpoint import Endpoint, lane_of
+from probes.engine.workers.status import WorkerStatus
 from probes.feed.messages import AlertStatus, EngineStatus
 from probes.metrics.histogram import Exemplar, HistogramCounts
 from probes.metrics.metric import Detail, Metric, Names
@@ -22,6 +23,7 @@ from probes.metrics.table import (
     RECENT_S,
     SAMPLE_METRICS,
     STATE_METRICS,
+    WORKER_METRICS,
     EndpointState,
     RecentSample,
 )
@@ -81,6 +83,7 @@ class Tallies:
         self._recent: dict[Values, deque[RecentSample]] = {}
         self._engine: tuple[float, EngineStatus] | None = None
         self._alerts: AlertStatus | None = None
+        self._workers: Sequence[WorkerStatus] = ()
         self.reconfigure(endpoints)
 
     def reconfigure(self, endpoints: Iterable[Endpoint]) -> None:
@@ -138,6 +141,10 @@ class Tallies:
         """Take the engine's status; to be called every second."""
         self._engine = (time.monotonic(), status)
 
+    def update_workers(self, workers: Sequence[WorkerStatus]) -> None:
+        """Take what is known of the processes that probe beside the engine's; to be called every second."""
+        self._workers = workers
+
     @property
     def alive(self) -> bool:
         """Whether the engine's status was updated within `ALIVE_S`."""
@@ -180,6 +187,7 @@ class Tallies:
         yield from (_family(one, states, COMMON) for one in STATE_METRICS)
         yield from (_family(one, {} if self._alerts is None else {(): self._alerts}) for one in ALERT_METRICS)
         yield from (_family(one, {} if self._engine is None else {(): self._engine[1]}) for one in ENGINE_METRICS)
+        yield from (_family(one, {(): self._workers}) for one in WORKER_METRICS)
 
     def _stands_for_endpoint(self, values: Values) -> bool:
         """Whether a point is of the lane that stands for its endpoint where there is room for one."""

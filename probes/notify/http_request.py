@@ -16,14 +16,13 @@ from probes import __version__
 from probes.config_error import ConfigError
 from probes.notify.address import Address, NoAddress, find_secret
 from probes.notify.result import DELIVERED, DeliveryResult, failed
-from probes.route import Route, via_of
+from probes.route import Route, is_encrypted, via_of
 from probes.sockets.connection_timing import Stamp
 from probes.sockets.errors import ExchangeError
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
 from probes.text import line
 from probes.tls.context import TlsContexts
 from probes.transport.base import Response, SetupError, Transport
-from probes.transport.connect import is_encrypted
 from probes.transport.factory import transport_to
 from probes.wire.dialect import WireRequest
 

@@ -17,7 +17,7 @@ Phase = Literal["preparing", "running", "between", "over"]
 LaneState = Literal["preparing", "ready", "running", "finished"]
 
 
-class TextDelta(Struct, frozen=True, forbid_unknown_fields=True):
+class TextDelta(Struct, frozen=True, forbid_unknown_fields=True, gc=False):  # gc: scalars alone make no cycle
     """Text that continues what a lane has said; that of a ``draft`` takes the place of all its answer so far.
 
     ``kind`` is a `probes.events.Kind`'s value. The text is plain.

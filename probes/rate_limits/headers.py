@@ -5,7 +5,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Final
+
+from probes.rate_limits.bucket import LONGEST_SCOPE, UPSTREAM, WINDOWS, Bucket, Direction, Measure, amount_of
 
 LONGEST_RESET_S: Final = 400 * 86400.0
 """Longest reset and wait that are believed: a header with more was misread or is hostile."""
@@ -16,23 +18,12 @@ CLOCKS_AGREE_S: Final = 5.0
 UPSTREAM_PREFIX: Final = "llm_provider-"
 """What LiteLLM puts before the names of its provider's headers when it passes them on (litellm issue 21553)."""
 
-UPSTREAM: Final = " upstream"
-"""Suffix of the scope of a bucket that a gateway passes on from its provider."""
-
 MESSAGE_LIMIT: Final = 2000
 """Characters of an error's message that are searched."""
-
-LONGEST_SCOPE: Final = 40
-"""Characters; a header's name may repeat words without end, and all of them would be stored."""
 
 _LONGEST_LIST: Final = 256
 """Characters that are read of a Retry-After that was sent more than once."""
 
-LARGEST_AMOUNT: Final = 1e15
-"""A limit, or what is left of it, above this is nonsense: no provider grants so much in any window."""
-
-Direction = Literal["input", "output"]
-Measure = Literal["requests", "tokens"]
 _Place = tuple[Measure, str | None, Direction | None]
 """Which bucket of a response: what it counts, its scope, its direction."""
 
@@ -56,9 +47,6 @@ _DIRECTIONS: Final[Mapping[str, Direction]] = {
     "output": "output",
     "generated": "output",
 }
-WINDOWS: Final = frozenset({"second", "minute", "hour", "day", "month"})
-"""The windows that a limit may be counted over."""
-
 _VARIANTS: Final = frozenset({"dynamic", "cache", "adjusted", "usage", "based", "priority", "fast"})
 
 _UNITS_S: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -68,48 +56,6 @@ _HINT: Final = re.compile(
     rf"(?:try again|retry|wait)(?: in| after)? ((?:{_PART})+(?!\w)|\d{{1,12}} (?:seconds?|minutes?|hours?)\b)",
     re.ASCII | re.IGNORECASE,
 )
-
-
-_STORED: Final = re.compile(
-    r"(?:(?P<direction>input|output) )?(?P<kind>requests|tokens)"
-    rf"(?:/(?P<scope>[a-z ]{{1,{LONGEST_SCOPE + len(UPSTREAM)}}}))?"
-    r"=(?P<remaining>[^/@]+)/(?P<limit>[^/@]+)@(?P<reset>[^/@]+)"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Bucket:
-    """One limit. ``scope`` is its window or variant in the header's words ("minute", "day", "dynamic"), if any.
-
-    ``limit`` and ``remaining`` are requests or tokens; ``reset_s`` is seconds from when the headers came.
-    """
-
-    kind: Measure
-    scope: str | None = None
-    direction: Direction | None = None
-    limit: float | None = None
-    remaining: float | None = None
-    reset_s: float | None = None
-
-    @property
-    def headroom(self) -> float | None:
-        """Remaining / limit; None where either is unknown or the limit is 0 (Mistral: a model outside the plan)."""
-        return self.remaining / self.limit if self.limit and self.remaining is not None else None
-
-    @property
-    def words(self) -> str:
-        """Its name for people: ``input tokens per minute``, ``requests``, ``tokens (dynamic)``."""
-        name = f"{self.direction} {self.kind}" if self.direction else self.kind
-        window, _, variant = (self.scope or "").partition(" ")
-        if window not in WINDOWS:
-            window, variant = "", self.scope or ""
-        return f"{name}{f' per {window}' if window else ''}{f' ({variant})' if variant else ''}"
-
-    def __str__(self) -> str:
-        """Its text in samples, the inverse of `parse_bucket`: ``tokens/minute=17997/18000@7.66``, ``?`` for unknown."""
-        name = f"{self.direction} {self.kind}" if self.direction else self.kind
-        amounts = [_short(one) for one in (self.remaining, self.limit, self.reset_s)]
-        return f"{name}{f'/{self.scope}' if self.scope else ''}={amounts[0]}/{amounts[1]}@{amounts[2]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,23 +112,6 @@ def rate_limits(headers: Mapping[str, str], now_epoch_s: float) -> RateLimits:
     over = headers.get("x-ratelimit-over-limit", "").strip().lower()
     return RateLimits(
         tuple(one for one in buckets if one is not None), max(waits, default=None), over in {"yes", "true", "1"}
-    )
-
-
-def parse_bucket(text: str) -> Bucket:
-    """The bucket whose `str` this is. Raises ValueError where it is none."""
-    hit = _STORED.fullmatch(text)
-    if hit is None:
-        raise ValueError(f"not a rate-limit bucket: {text!r}")
-    direction, kind, scope = hit["direction"], hit["kind"], hit["scope"]
-    limit, remaining, reset_s = (_amount(hit[name]) for name in ("limit", "remaining", "reset"))
-    return Bucket(
-        "requests" if kind == "requests" else "tokens",
-        scope,
-        None if direction is None else "input" if direction == "input" else "output",
-        limit,
-        remaining,
-        reset_s,
     )
 
 
@@ -262,7 +191,7 @@ def _bucket(
     values: Mapping[str, str],
     now_epoch_s: float,
 ) -> Bucket | None:
-    limit, remaining = (_amount(values.get(field, "")) for field in ("limit", "remaining"))
+    limit, remaining = (amount_of(values.get(field, "")) for field in ("limit", "remaining"))
     if limit is not None and limit < 0:
         return None  # Azure: -1 is "no such limit", and its remaining means nothing
     if remaining is not None and remaining < 0:
@@ -273,20 +202,8 @@ def _bucket(
     return Bucket(kind, scope, direction, limit, remaining, reset_s)
 
 
-def _short(amount: float | None) -> str:
-    return "?" if amount is None else f"{amount:.12g}"
-
-
-def _amount(text: str) -> float | None:
-    try:
-        amount = float(text)
-    except ValueError:
-        return None
-    return amount if math.isfinite(amount) and abs(amount) <= LARGEST_AMOUNT else None
-
-
 def _retry_after(headers: Mapping[str, str], now_epoch_s: float) -> float | None:
-    exact = _amount(headers.get("retry-after-ms", ""))  # OpenAI's, finer than the standard one
+    exact = amount_of(headers.get("retry-after-ms", ""))  # OpenAI's, finer than the standard one
     if exact is not None and 0 <= exact / 1000 <= LONGEST_RESET_S:
         return exact / 1000
     text = headers.get("retry-after", "")
@@ -304,7 +221,7 @@ def _duration(text: str) -> float | None:
 
 
 def _plain_number(text: str, now_epoch_s: float) -> float | None:
-    value = _amount(text)
+    value = amount_of(text)
     if value is None or value < 1e9:
         return value
     return max(0.0, (value / 1000 if value >= 1e11 else value) - now_epoch_s)

@@ -3,7 +3,8 @@
 import re
 from typing import Final, NamedTuple
 
-from probes.rate_limits.headers import MESSAGE_LIMIT, Bucket, RateLimits
+from probes.rate_limits.bucket import Bucket
+from probes.rate_limits.headers import MESSAGE_LIMIT, RateLimits
 
 _DIRECTIONS: Final = {
     "input": "input",

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from probes.events import Failure
 from probes.outcome import LIMITED, Outcome
-from probes.rate_limits.headers import LONGEST_RESET_S, MESSAGE_LIMIT, UPSTREAM, WINDOWS, Bucket, RateLimits
+from probes.rate_limits.bucket import UPSTREAM, WINDOWS, Bucket
+from probes.rate_limits.headers import LONGEST_RESET_S, MESSAGE_LIMIT, RateLimits
 from probes.rate_limits.refused_bucket import NamedLimit, named_limit
 
 CLOSED_S: Final = 6 * 3600.0

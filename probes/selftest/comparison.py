@@ -7,6 +7,7 @@ from probes.certificate import Errors, Spread
 from probes.outcome import Outcome
 from probes.selftest.observation import Observation, cpu_us_per_event
 from probes.selftest.pacer import Truth
+from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
 
 VAGUE_NS: Final = 100_000
 """A write that took longer was held up itself: the truth is not known well enough there to be compared with."""
@@ -40,24 +41,24 @@ def compare(observations: Sequence[Observation], truths: Iterable[Truth]) -> Err
 
 def _answer(seen: Observation, candidates: Sequence[Truth]) -> Truth | None:
     """The answer that a probe read: the last one of its model that had begun when its first event was seen."""
-    begun = [one for one in candidates if one.at and one.at[0] <= seen.at[0]]
+    begun = [one for one in candidates if one.at and one.at[0] <= seen.at[0] + CLOCK_ERROR_NS]
     truth = max(begun, key=lambda one: one.at[0], default=None)
     return truth if truth is not None and len(truth.at) == len(seen.at) else None
 
 
 def _ttft_ms(seen: Observation, truth: Truth) -> float:
     late = max(0, (seen.sent or 0) - truth.read_ns)
-    return (abs(seen.at[0] - _middle(truth, 0)) + late) / 1e6
+    return (abs(seen.at[0] - written_ns(truth, 0)) + late) / 1e6
 
 
-def _middle(truth: Truth, place: int) -> int:
+def written_ns(truth: Truth, place: int) -> int:
     """When an event was written: in the middle of the system call, which over TLS has the encryption in it."""
     return (truth.at[place] + truth.until[place]) // 2
 
 
 def _gaps_ms(seen: Observation, truth: Truth) -> Iterable[float]:
     """The error of every gap between two events whose writes were not held up."""
-    errors = [at - _middle(truth, place) for place, at in enumerate(seen.at)]
+    errors = [at - written_ns(truth, place) for place, at in enumerate(seen.at)]
     clear = [until - at <= VAGUE_NS for at, until in zip(truth.at, truth.until, strict=True)]
     for place in range(1, len(errors)):
         if clear[place - 1] and clear[place]:
@@ -65,12 +66,14 @@ def _gaps_ms(seen: Observation, truth: Truth) -> Iterable[float]:
 
 
 def _speed_percent(seen: Observation, truth: Truth) -> float | None:
-    """Against the tokens after the first event over the time from its write to the last one's."""
-    span = (_middle(truth, -1) - _middle(truth, 0)) / 1e9
-    if seen.tokens_per_s is None or span <= 0:
-        return None
-    true = (truth.tokens - truth.tokens / len(truth.at)) / span
-    return (seen.tokens_per_s / true - 1) * 100
+    true = true_speed(truth)
+    return None if seen.tokens_per_s is None or true is None else (seen.tokens_per_s / true - 1) * 100
+
+
+def true_speed(truth: Truth) -> float | None:
+    """Tokens a second: those after the first event over the time from its write to the last one's."""
+    span = (written_ns(truth, -1) - written_ns(truth, 0)) / 1e9
+    return (truth.tokens - truth.tokens / len(truth.at)) / span if span > 0 else None
 
 
 def _held(pairs: Iterable[tuple[Observation, Truth]]) -> tuple[int, int]:

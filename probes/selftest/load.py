@@ -28,6 +28,15 @@ class Load:
     interval: float
     ttft_ms: float = TTFT_MS
 
+    def to_json(self) -> str:
+        """The load as JSON, for the process that serves it."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Load":
+        """The inverse of `to_json`."""
+        return cls(**json.loads(text))
+
     @property
     def name(self) -> str:
         """Streams times tokens/s, in words: ``2 × 2,000``."""

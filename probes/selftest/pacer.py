@@ -20,6 +20,8 @@ from typing import Any, Final
 
 from probes.selftest.anonymous_tls import anonymous_context
 from probes.selftest.load import LOADS, Load
+from probes.selftest.send_timestamps import SendTimestamps
+from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
 
 WORDS: Final = ("ticked", "tocked", "chimed", "struck", "sprung", "wound ", "paused", "swayed")
 """Tokens of one length, so that the first one's share of the characters is its share of the tokens."""
@@ -34,8 +36,8 @@ _REQUEST_LIMIT: Final = 1 << 20
 class Truth:
     """One finished answer; instants are monotonic ns.
 
-    ``read_ns`` is when its request had been read, ``at`` and ``until`` are one for each output event: just before its
-    write, and when that had returned.
+    ``read_ns`` is when its request had been read. Each output event left between ``at`` and ``until``: both are when
+    the kernel says that it did; where it does not, just before the write and when that had returned.
     """
 
     model: str
@@ -51,10 +53,39 @@ class Truth:
 
 
 @dataclass(slots=True)
+class Client:
+    """A connection, and the kernel's stamps of what is sent over it, where there are any."""
+
+    sock: socket.socket
+    stamps: SendTimestamps | None
+
+    def send(self, data: bytes) -> tuple[int, int]:
+        """Send; returns the instants between which the last byte left (`Truth`). Raises OSError."""
+        at = time.monotonic_ns()
+        self.sock.sendall(data)
+        until = time.monotonic_ns()
+        left = None if self.stamps is None else self.stamps.first(at - CLOCK_ERROR_NS, until)
+        return (at, until) if left is None else (left, left)
+
+    def has_request(self) -> bool:
+        """Whether there is something to read, or the end: a stamp too makes a selector call a socket readable."""
+        if self.stamps is None:
+            return True
+        self.stamps.drop()
+        return self.stamps.is_readable()
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self.stamps is not None:
+            self.stamps.close()
+        self.sock.close()
+
+
+@dataclass(slots=True)
 class PacedAnswer:
     """One answer of so many tokens while it is written; ``due`` is when its next token is."""
 
-    sock: socket.socket
+    client: Client
     load: Load
     model: str
     tokens: int
@@ -68,10 +99,12 @@ class Pacer:
     """Serves the models of some loads in the dialect of chat completions, on loopback, plain and encrypted.
 
     ``truths`` grows with every finished answer. With a ``seed`` the n-th answer of a model waits as long as any other
-    pacer's n-th of that seed. Raises OSError where no port can be had.
+    pacer's n-th of that seed. ``hosts`` is how many plain addresses it has. Raises OSError where no port can be had.
     """
 
-    def __init__(self, loads: Iterable[Load], tls: ssl.SSLContext | None, seed: int | None = None) -> None:
+    def __init__(
+        self, loads: Iterable[Load], tls: ssl.SSLContext | None, seed: int | None = None, hosts: int = 1
+    ) -> None:
         self.truths: list[Truth] = []
         self._models = {model: load for load in loads for model in load.models}
         self._tls = tls
@@ -82,15 +115,21 @@ class Pacer:
         self._selector = selectors.DefaultSelector()
         self._due: list[tuple[int, int, PacedAnswer]] = []
         self._tick = 0
-        self._ports = [self._listen(encrypted=False), *([self._listen(encrypted=True)] if tls is not None else [])]
+        self._plain = [self._listen(encrypted=False) for _ in range(hosts)]
+        self._encrypted = self._listen(encrypted=True) if tls is not None else None
         self._bell, self._rung = socket.socketpair()
         self._selector.register(self._rung, selectors.EVENT_READ, None)
 
     @property
     def urls(self) -> tuple[str, str]:
         """The plain and the encrypted base URL; twice the plain one without TLS."""
-        plain = f"http://127.0.0.1:{self._ports[0]}/v1"
-        return plain, f"https://127.0.0.1:{self._ports[1]}/v1" if len(self._ports) > 1 else plain
+        plain = self.plain_urls[0]
+        return plain, plain if self._encrypted is None else f"https://127.0.0.1:{self._encrypted}/v1"
+
+    @property
+    def plain_urls(self) -> tuple[str, ...]:
+        """All plain base URLs."""
+        return tuple(f"http://127.0.0.1:{port}/v1" for port in self._plain)
 
     def stop(self) -> None:
         """Make `serve` return; may be called from another thread."""
@@ -128,16 +167,16 @@ class Pacer:
         return port
 
     def _on_readable(self, key: selectors.SelectorKey) -> None:
-        sock = key.fileobj
-        assert isinstance(sock, socket.socket)  # noqa: S101  # nothing else is registered
+        client = key.data
         try:
-            if key.data is None:
-                self._ask(sock)
-            else:
-                self._accept(sock, encrypted=key.data)
+            if not isinstance(client, Client):
+                assert isinstance(key.fileobj, socket.socket)  # noqa: S101  # nothing else is registered
+                self._accept(key.fileobj, encrypted=key.data)
+            elif client.has_request():
+                self._ask(client)
         except (OSError, ValueError, KeyError):  # a client that went away, or is none of ours
-            if key.data is None:
-                self._forget(sock)
+            if isinstance(client, Client):
+                self._forget(client)
 
     def _accept(self, listening: socket.socket, *, encrypted: bool) -> None:
         sock, _ = listening.accept()
@@ -145,20 +184,20 @@ class Pacer:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if encrypted and self._tls is not None:
             sock = self._tls.wrap_socket(sock, server_side=True)
-        self._selector.register(sock, selectors.EVENT_READ, None)
+        self._selector.register(sock, selectors.EVENT_READ, Client(sock, SendTimestamps.of(sock)))
 
-    def _ask(self, sock: socket.socket) -> None:
+    def _ask(self, client: Client) -> None:
         """Read one request and plan its answer. Raises OSError at the end of the connection."""
-        head, _, body = _received(sock, b"").partition(b"\r\n\r\n")
+        head, _, body = _received(client.sock, b"").partition(b"\r\n\r\n")
         length = next(int(one[15:]) for one in head.lower().split(b"\r\n") if one.startswith(b"content-length:"))
         while len(body) < length:
-            body = _received(sock, body)
+            body = _received(client.sock, body)
         read_ns = time.monotonic_ns()
         asked = json.loads(body)
         load = self._models[asked["model"]]
         wait_ns = round(max(5.0, self._dice[asked["model"]].gauss(load.ttft_ms, load.ttft_ms / 4)) * 1e6)
         tokens = min(load.tokens, asked.get("max_tokens", load.tokens))
-        self._plan(PacedAnswer(sock, load, asked["model"], tokens, read_ns, read_ns + wait_ns))
+        self._plan(PacedAnswer(client, load, asked["model"], tokens, read_ns, read_ns + wait_ns))
 
     def _plan(self, answer: PacedAnswer) -> None:
         self._tick += 1
@@ -168,30 +207,30 @@ class Pacer:
         number = len(answer.at)
         try:
             if not number:
-                answer.sock.sendall(_HEAD + _chunk(answer.model, {"role": "assistant", "content": ""}))
-            data = _chunk(answer.model, {"content": WORDS[number % len(WORDS)]})
-            at = time.monotonic_ns()
-            answer.sock.sendall(data)
-            answer.until.append(time.monotonic_ns())
+                answer.client.send(_HEAD + _chunk(answer.model, {"role": "assistant", "content": ""}))
+            at, until = answer.client.send(_chunk(answer.model, {"content": WORDS[number % len(WORDS)]}))
             answer.at.append(at)
+            answer.until.append(until)
             if len(answer.at) < answer.tokens:
                 answer.due += round(1e9 / answer.load.tokens_per_s)
                 self._plan(answer)
             else:
-                answer.sock.sendall(_ending(answer.model, answer.tokens))
+                answer.client.send(_ending(answer.model, answer.tokens))
                 instants = tuple(answer.at), tuple(answer.until)
                 self.truths.append(Truth(answer.model, answer.read_ns, *instants, answer.tokens))
         except OSError:
-            self._forget(answer.sock)
+            self._forget(answer.client)
 
-    def _forget(self, sock: socket.socket) -> None:
-        if sock.fileno() >= 0:
-            self._selector.unregister(sock)
-            sock.close()
+    def _forget(self, client: Client) -> None:
+        if client.sock.fileno() >= 0:
+            self._selector.unregister(client.sock)
+            client.close()
 
     def _close(self) -> None:
         for key in list(self._selector.get_map().values()):
-            if isinstance(key.fileobj, socket.socket):
+            if isinstance(key.data, Client):
+                key.data.close()
+            elif isinstance(key.fileobj, socket.socket):
                 key.fileobj.close()
         self._selector.close()
         self._bell.close()
@@ -223,9 +262,13 @@ def _ending(model: str, tokens: int) -> bytes:
     return _chunk(model, {}, "stop") + done + b"0\r\n\r\n"
 
 
-def serve_process() -> None:
-    """Run as a process: print two addresses, serve until standard input ends, then print each `Truth` as JSON."""
-    pacer = Pacer(LOADS, anonymous_context(server=True))
+def serve_process(load: Load | None = None, hosts: int = 1) -> None:
+    """Run as a process: print the addresses, serve until standard input ends, then print each `Truth` as JSON.
+
+    Without a ``load`` those of a selftest are served, at a plain and an encrypted address; else that one at ``hosts``
+    plain addresses.
+    """
+    pacer = Pacer(LOADS, anonymous_context(server=True)) if load is None else Pacer([load], None, hosts=hosts)
 
     def wait_for_parent() -> None:
         while os.read(0, 4096):
@@ -233,7 +276,7 @@ def serve_process() -> None:
         pacer.stop()
 
     threading.Thread(target=wait_for_parent, name="parent", daemon=True).start()
-    for url in pacer.urls:
+    for url in pacer.urls if load is None else pacer.plain_urls:
         print(url, flush=True)  # noqa: T201  # the parent reads it
     pacer.serve()
     sys.stdout.writelines(json.dumps(asdict(truth)) + "\n" for truth in pacer.truths)

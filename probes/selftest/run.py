@@ -1,4 +1,4 @@
-"""Runs a selftest: for each load the server, the engine and the screen as processes, then the comparison."""
+"""Runs a selftest: the server as a process, for each load the engine and the screen, then the comparison."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from probes import __version__
-from probes.certificate import Certificate, Errors, MeasuredLoad
+from probes.certificate import Certificate, MeasuredLoad
 from probes.measure.host_noise import steal_ms
 from probes.selftest.comparison import compare
 from probes.selftest.load import LOADS, EngineSettings, Load
@@ -52,18 +52,21 @@ class Server:
 def selftest(
     screen: Screen | None, *, quick: bool, narrate: Callable[[str], None], loads: Sequence[Load] = LOADS
 ) -> Certificate:
-    """Measure; some 20 s (``quick``) or two minutes. ``screen`` is the dashboard to redraw meanwhile, None for none.
+    """Measure; some 15 s (``quick``) or two minutes. ``screen`` is the dashboard to redraw meanwhile, None for none.
 
     Raises OSError and RuntimeError where a process of it does not start or does not end well.
     """
     began, stolen = time.monotonic(), steal_ms()
-    measured = []
-    for number, load in enumerate(loads, start=1):
-        narrate(f"{number}/{len(loads)}  {load.name} tokens/s")
-        try:
-            measured.append(MeasuredLoad(load.name, _play(load, screen, QUICK_S if quick else FULL_S)))
-        except subprocess.TimeoutExpired as error:
-            raise RuntimeError(f"a process of the selftest did not end within {error.timeout:g} s") from error
+    seen: list[list[Observation]] = []
+    try:
+        with _server() as server:
+            for number, load in enumerate(loads, start=1):
+                narrate(f"{number}/{len(loads)}  {load.name} tokens/s")
+                seen.append(_play(load, server, screen, QUICK_S if quick else FULL_S))
+            truths = server.finish()
+    except subprocess.TimeoutExpired as error:
+        raise RuntimeError(f"a process of the selftest did not end within {error.timeout:g} s") from error
+    measured = [MeasuredLoad(load.name, compare(one, truths)) for load, one in zip(loads, seen, strict=True)]
     taken = steal_ms()
     passed_ms = (time.monotonic() - began) * 1000 * (os.cpu_count() or 1)
     return Certificate(
@@ -78,19 +81,18 @@ def selftest(
     )
 
 
-def _play(load: Load, screen: Screen | None, seconds: float) -> Errors:
+def _play(load: Load, server: Server, screen: Screen | None, seconds: float) -> list[Observation]:
+    """What the engine sees of a load in so many seconds."""
     with tempfile.TemporaryDirectory(prefix="inftop-selftest-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         stage, seen = folder / "stage.json", folder / "seen.jsonl"
-        with _server() as server:
-            store = f"sqlite:///{folder / 'history.db'}"
-            EngineSettings(load, server.plain_url, server.tls_url, store, str(seen)).write(stage)
-            with _engine(stage) if screen is None else _screen(screen(stage)) as process:
-                _wait_for(seen, process)
-                time.sleep(WARM_UP_S + seconds)
-            truths = server.finish()
+        store = f"sqlite:///{folder / 'history.db'}"
+        EngineSettings(load, server.plain_url, server.tls_url, store, str(seen)).write(stage)
+        with _engine(stage) if screen is None else _screen(screen(stage)) as process:
+            _wait_for(seen, process)
+            time.sleep(WARM_UP_S + seconds)
         lines = seen.read_text(encoding="utf-8").splitlines()
-        return compare([Observation.from_json(json.loads(line)) for line in lines], truths)
+        return [Observation.from_json(json.loads(line)) for line in lines]
 
 
 def _python(*words: str) -> list[str]:

@@ -69,7 +69,7 @@ class DecodeQueue:
         self._poll_ready = poll_ready
         self._waiting: deque[PendingReads] = deque()
         self._last_read_ns = 0
-        self._due: asyncio.TimerHandle | None = None
+        self._due: asyncio.Handle | None = None
 
     def note_read(self, at: int) -> bool:
         """Note that a read was made at ``at`` (monotonic ns); whether it stands alone, and may be decoded at once."""
@@ -83,7 +83,7 @@ class DecodeQueue:
             self._due.cancel()
             self._due = None
         if self._due is None:
-            self._due = self._loop.call_later(0 if soon else BATCH_S, self._decode)
+            self._due = self._loop.call_soon(self._decode) if soon else self._loop.call_later(BATCH_S, self._decode)
 
     def _decode(self) -> None:
         now = time.monotonic_ns()
@@ -97,4 +97,4 @@ class DecodeQueue:
                 if now > leave_at or self._poll_ready():
                     break
                 poll_at = now + POLL_NS
-        self._due = self._loop.call_later(0, self._decode) if self._waiting else None
+        self._due = self._loop.call_soon(self._decode) if self._waiting else None

@@ -14,18 +14,20 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
+from probes.clock import until_tick
 from probes.sockets.connection_timing import Stamp
 from probes.sockets.io_uring import Completion, Uring
 from probes.sockets.linux import RunQueue, request_realtime_priority
 from probes.sockets.receive_timestamps import ClockOffset
 
-BATCH_S: Final = 0.01
-"""How long completions of a burst are left in the ring: each has its timestamp, and a wake-up costs more than it."""
+BATCH_S: Final = 0.02
+"""How long completions of a burst are left in the ring at most: each has its timestamp, and a wake-up costs ten times
+what a completion does. Batches end on the ticks of `until_tick`."""
 
-BURST_NS: Final = 5_000_000
+BURST_NS: Final = 10_000_000
 """Reads closer together than this are a burst."""
 
-BURST_ENDS: Final = 4
+BURST_ENDS: Final = 1
 """Batching ends when a batch holds at most this many reads."""
 
 OnCompletion = Callable[[Completion, Stamp], None]
@@ -156,7 +158,7 @@ class UringReceiver:
             self._batch = self._loop.call_later(0, self._on_batch_due)
         elif is_burst and not self._expedited:
             self._uring.notify(enabled=False)
-            self._batch = self._loop.call_later(BATCH_S, self._on_batch_due)
+            self._batch = self._loop.call_later(until_tick(self._loop.time(), BATCH_S), self._on_batch_due)
 
     def _on_batch_due(self) -> None:
         """Deliver a batch; after a small one, have the ring notify again.
@@ -165,7 +167,8 @@ class UringReceiver:
         """
         self._batch = None
         if self.drain() > BURST_ENDS and not self._expedited:
-            self._batch = self._loop.call_later(0 if self._uring.pending else BATCH_S, self._on_batch_due)
+            wait_s = 0 if self._uring.pending else until_tick(self._loop.time(), BATCH_S)
+            self._batch = self._loop.call_later(wait_s, self._on_batch_due)
             return
         self._uring.notify(enabled=True)
         self.drain()

@@ -51,7 +51,7 @@ class Sketch:
     @property
     def count(self) -> int:
         """How many values it holds."""
-        return sum(_counts(self.lanes))
+        return sum(_counts(self.lanes >> (_LANE * _lowest(self.lanes))))
 
     def bins(self) -> list[tuple[float, int]]:
         """The value that stands for each bin that is not empty, and how many it holds, lowest first."""
@@ -63,14 +63,15 @@ class Sketch:
 
     def quantiles(self, *shares: float) -> tuple[float | None, ...]:
         """The quantiles of several shares in one pass."""
-        sums = list(accumulate(_counts(self.lanes)))
-        if not sums:
+        if not self.lanes:
             return (None,) * len(shares)
-        return tuple(_ranked(sums, share * (sums[-1] - 1)) for share in shares)
+        low = _lowest(self.lanes)
+        sums = list(accumulate(_counts(self.lanes >> (_LANE * low))))
+        return tuple(_ranked(sums, low, share * (sums[-1] - 1)) for share in shares)
 
     def encode(self) -> bytes:
         """The sketch as bytes: its lowest bin (16 bits, little endian), the bytes a count takes, the counts."""
-        low = max((self.lanes & -self.lanes).bit_length() - 1, 0) // _LANE
+        low = _lowest(self.lanes)
         wide = _wide(self.lanes >> (_LANE * low))
         # the fewest bytes that hold every count: slices of bytes are looked at by the interpreter's own loops
         width = 4 if _any(wide[2::4]) or _any(wide[3::4]) else 2 if _any(wide[1::4]) else 1
@@ -134,6 +135,11 @@ def _value(place: int) -> float:
     return math.exp((place + _FIRST) / _PER_LOG) * _MIDDLE
 
 
+def _lowest(lanes: int) -> int:
+    """The lowest bin that is not empty; 0 where all are."""
+    return max((lanes & -lanes).bit_length() - 1, 0) // _LANE
+
+
 def _any(column: bytes) -> bool:
     return bool(column.strip(b"\0"))
 
@@ -149,11 +155,14 @@ def _counts(lanes: int) -> tuple[int, ...]:
     return struct.unpack(f"<{len(wide) // 4}I", wide)
 
 
-def _ranked(sums: list[int], rank: float) -> float:
-    """The value at a rank, counted from 0; between two ranks the line between their values."""
+def _ranked(sums: list[int], low: int, rank: float) -> float:
+    """The value at a rank, counted from 0; between two ranks the line between their values.
+
+    ``sums``: how many values each bin and those below it hold, from the bin ``low`` on, below which there are none.
+    """
     below = math.floor(rank)
-    value = _value(bisect_right(sums, below))
+    value = _value(low + bisect_right(sums, below))
     if below == rank:
         return value
-    above = _value(bisect_right(sums, below + 1))
+    above = _value(low + bisect_right(sums, below + 1))
     return value + (above - value) * (rank - below)

@@ -45,13 +45,16 @@ def finest_tier(time_range: TimeRange, oldest: Mapping[Tier, int | None]) -> Tie
     return "day"
 
 
-def covering_buckets(time_range: TimeRange, tier: Tier) -> list[BucketRange]:
+def covering_buckets(time_range: TimeRange, tier: Tier, newest: int | None = None) -> list[BucketRange]:
     """The fewest buckets, ``tier`` the finest of them, that cover a time range, oldest first and each instant once.
 
-    The ends are widened to full buckets of that tier.
+    The ends are widened to full buckets of that tier. ``newest`` is when the newest bucket of the tier begins, where
+    that is known: where it lies within the range, longer ones may reach beyond the range, for they hold no more.
     """
+    start, end = bucket_of(tier, time_range.since), bucket_of(tier, time_range.until - 1)
+    is_last = newest is not None and newest <= end
     found: list[BucketRange] = []
-    for one in _buckets(TimeRange(bucket_of(tier, time_range.since), time_range.until), tier):
+    for one in _buckets(TimeRange(start, time_range.until), tier, is_last=is_last):
         if found and found[-1].tier == one.tier:
             found[-1] = BucketRange(one.tier, found[-1].since, one.until)
         else:
@@ -59,13 +62,15 @@ def covering_buckets(time_range: TimeRange, tier: Tier) -> list[BucketRange]:
     return found
 
 
-def _buckets(time_range: TimeRange, tier: Tier) -> Iterator[BucketRange]:
-    """One bucket after the other, each the longest that begins there and ends within the range."""
+def _buckets(time_range: TimeRange, tier: Tier, *, is_last: bool) -> Iterator[BucketRange]:
+    """One bucket after the other, each the longest that begins there and, unless it ``is_last``, ends in the range."""
     at = time_range.since
     coarser = TIERS[TIERS.index(tier) :]
     while at < time_range.until:
         fitting = (
-            one for one in reversed(coarser) if bucket_of(one, at) == at and next_bucket(one, at) <= time_range.until
+            one
+            for one in reversed(coarser)
+            if bucket_of(one, at) == at and (is_last or next_bucket(one, at) <= time_range.until)
         )
         longest = next(fitting, tier)
         yield BucketRange(longest, at, next_bucket(longest, at))

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from probes.config_error import ConfigError
-from probes.route import Route, TlsOptions, via_of
+from probes.route import Route, TlsOptions, is_encrypted, via_of
 from probes.sockets.connection_timing import Stamp
 from probes.sockets.errors import ExchangeError
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
@@ -19,7 +19,6 @@ from probes.status_pages.post import Post
 from probes.text import line
 from probes.tls.context import TlsContexts
 from probes.transport.base import Response, SetupError
-from probes.transport.connect import is_encrypted
 from probes.transport.factory import transport_to
 from probes.wire.dialect import WireRequest
 

@@ -4,8 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection
-
+from probes.store.connection import Connection
 from probes.store.statements import replacing, run
 
 BATCH: Final = "batch"

@@ -6,6 +6,7 @@ from typing import Final
 
 from probes.certificate import Certificate
 from probes.store.read.reader import StoreReader
+from probes.store.statements import inserting
 
 _NEWEST: Final = "SELECT text FROM certificate ORDER BY measured_at DESC, id DESC LIMIT 1"
 
@@ -24,16 +25,13 @@ def newest(url: str) -> Certificate | None:
 
 def keep(url: str, found: Certificate) -> None:
     """Store a certificate; a recorder may be writing to the same store. Raises StoreProblem."""
-    from sqlalchemy import insert  # a screen only reads, and starts sooner without it
-
-    from probes.store.tables import CERTIFICATE
-    from probes.store.translate import translated
+    from probes.store.translate import translated  # a screen only reads, and starts sooner without
     from probes.store.write.database import open_store
 
-    engine = open_store(url)
+    database = open_store(url)
     try:
-        with translated(), engine.begin() as connection:
+        with translated(), database.begin() as connection:
             values = {"measured_at": found.measured_at, "host": found.host, "text": json.dumps(found.to_json())}
-            connection.execute(insert(CERTIFICATE), values)
+            connection.run(inserting("certificate", tuple(values)), values)
     finally:
-        engine.dispose()
+        database.close()

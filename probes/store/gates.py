@@ -30,8 +30,9 @@ def keep_samples(url: str, samples: Sequence[Sample]) -> None:
     """Store the samples of a gate, all or none; a recorder may be writing to the same store. Raises StoreProblem."""
     if not samples:
         return
-    from probes.store.write.batch_writer import BatchWriter, PendingSample
+    from probes.store.write.batch_writer import BatchWriter
     from probes.store.write.database import PATIENT
+    from probes.store.write.pending import PendingSample
 
     writer = BatchWriter(url, PATIENT)
     try:

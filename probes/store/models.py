@@ -77,15 +77,15 @@ class ModelHistory:
 
         models = json.dumps([asdict(one) for one in known.models], separators=(",", ":"))
         row = (self.vantage, known.source, known.provider, known.url, known.asked_at, models)
-        engine = open_store(self._url, {"busy_timeout": PATIENCE_MS, **PRAGMAS})
+        database = open_store(self._url, {"busy_timeout": PATIENCE_MS, **PRAGMAS})
         try:
-            with translated(), engine.begin() as connection:
+            with translated(), database.begin() as connection:
                 values = dict(zip(_LIST_COLUMNS, row, strict=True))
                 run(connection, replacing("model_list", _LIST_COLUMNS, ("vantage", "source")), values)
                 if events:
                     run(connection, inserting("model_event", _EVENT_COLUMNS), [asdict(one) for one in events])
         finally:
-            engine.dispose()
+            database.close()
 
 
 def read_events(url: str, since_ms: int) -> list[ModelEvent]:

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.json import Decoder
 
@@ -18,7 +18,11 @@ from probes.race.verdict import RaceVerdict
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
+from probes.store.statements import inserting
 from probes.text import line
+
+if TYPE_CHECKING:
+    from probes.store.connection import Connection
 
 log = logging.getLogger(__name__)
 
@@ -71,25 +75,23 @@ def save_race(url: str, race: Race) -> int:
 
     May wait for other writers up to `PATIENCE_MS`. Raises StoreProblem.
     """
-    from sqlalchemy import insert  # a screen only reads, and starts sooner without it
-
-    from probes.store.tables import HEAT, LANE, RACE
-    from probes.store.translate import translated
+    from probes.store.translate import translated  # a screen only reads, and starts sooner without
     from probes.store.write.database import PRAGMAS, open_store
 
-    engine = open_store(url, {"busy_timeout": PATIENCE_MS, **PRAGMAS})
+    database = open_store(url, {"busy_timeout": PATIENCE_MS, **PRAGMAS})
     try:
         with translated():
             heats = [(_heat_row(heat), _lane_rows(heat)) for heat in race.heats]
-            with engine.begin() as connection:
-                number: int = connection.execute(insert(RACE).returning(RACE.c.id), _race_row(race)).scalar_one()
+            with database.begin() as connection:
+                number: int = _insert(connection, "race", _race_row(race))
                 for row, lanes in heats:
                     row["race_id"] = number
-                    heat_id = connection.execute(insert(HEAT).returning(HEAT.c.id), row).scalar_one()
-                    connection.execute(insert(LANE), [lane | {"heat_id": heat_id} for lane in lanes])
+                    heat_id = _insert(connection, "heat", row)
+                    for lane in lanes:
+                        _insert(connection, "lane", lane | {"heat_id": heat_id})
             return number
     finally:
-        engine.dispose()
+        database.close()
 
 
 def list_races(url: str, limit: int) -> list[RaceSummary]:
@@ -187,6 +189,11 @@ def _heats(reader: StoreReader, race: int) -> Iterator[Heat]:
             for name, sample, recording, text, place in _rows(reader, _LANES, heat_id)
         )
         yield Heat(number, started_at, tuple(json.loads(order)), skew_ms, nonce, lanes)
+
+
+def _insert(connection: "Connection", table: str, row: dict[str, Any]) -> int:
+    """Put in a row; its id."""
+    return int(connection.run(f"{inserting(table, tuple(row))} RETURNING id", row).scalar_one())
 
 
 def _race_row(race: Race) -> dict[str, Any]:

@@ -23,6 +23,8 @@ REVISIONS: Final = (
     "0014",
     "0015",
     "0016",
+    "0017",
+    "0018",
 )
 """Every version there was, oldest first: the revisions of `probes.store.migrations`."""
 
@@ -54,6 +56,8 @@ LACKING: Final[Mapping[str, tuple[str, ...]]] = {
     "0013": _SINCE_0016,
     "0014": _SINCE_0016,
     "0015": _SINCE_0016,
+    "0016": (),
+    "0017": (),
 }
 """The columns of ``sample`` that a store of an older version has not: to its readers they are NULL."""
 

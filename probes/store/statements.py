@@ -1,20 +1,14 @@
-"""SQL text made once, for the writer's hot path, and how either driver takes it.
+"""SQL text made once, and rows put in the way that is quickest with either driver.
 
-Core would build them again at each commit, taking several times as long as SQLite itself, and the interpreter's lock.
-They name columns without `probes.store.tables`: to import SQLModel takes longer than all else of a recorder's start.
+Columns are named without `probes.store.tables`: to import SQLModel takes longer than all else of a recorder's start.
 """
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
-import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Connection, CursorResult
-
+from probes.store.connection import Connection, Result, Values
 from probes.store.row import SAMPLE_COLUMNS
-
-Values = Mapping[str, Any] | Sequence[Any]
 
 
 def inserting(table: str, names: Sequence[str]) -> str:
@@ -33,7 +27,7 @@ _INSERT_SAMPLE: Final = inserting("sample", _OF_SAMPLE)
 _COPY_SAMPLE: Final = f"COPY sample ({', '.join(_OF_SAMPLE)}) FROM STDIN"
 REPLACE_ANSWER: Final = replacing("answer", ("endpoint_id", "sample_id", "text"), ("endpoint_id",))
 REPLACE_RECORDER: Final = replacing(
-    "recorder", ("vantage", "pid", "host", "version", "started_at", "beat_at", "status"), ("vantage",)
+    "recorder", ("vantage", "pid", "host", "version", "started_at", "beat_at", "status", "run"), ("vantage", "run")
 )
 ARRIVE: Final = (
     "INSERT INTO arrival (source, what, last) VALUES (:name, 'batch', CAST(:number AS TEXT)) "
@@ -45,40 +39,30 @@ FORGET: Final = "DELETE FROM arrival WHERE source = :name AND what = 'batch'"
 """Forget the batches of that name: no more will come."""
 
 
-def run(connection: Connection, sql: str, values: Values = ()) -> "CursorResult[*tuple[Any, ...]]":
-    """Run SQL that has a ``?`` or a ``:name`` for each value; a list of mappings runs it once for each."""
-    if connection.dialect.name == "postgresql":
-        sql = _as_psycopg_has_it(sql)
-    return connection.exec_driver_sql(sql, values)
+def run(connection: Connection, sql: str, values: Values = ()) -> Result:
+    """Run SQL that has a ``?`` or a ``:name`` for each value; a list of rows of values runs it once for each."""
+    return connection.run(sql, values)
 
 
 def insert_samples(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Store rows of `probes.store.row.row_of`, in their order; their ids are consecutive."""
-    if connection.dialect.name == "postgresql":
-        cursor: Any = connection.connection.cursor()  # psycopg's own
+    if connection.dialect == "postgresql":
+        cursor = connection.driver.cursor()
         with cursor, cursor.copy(_COPY_SAMPLE) as copy:
             for row in rows:
                 copy.write_row([row[name] for name in _OF_SAMPLE])
     else:
-        run(connection, _INSERT_SAMPLE, rows)
+        run(connection, _INSERT_SAMPLE, list(rows))
 
 
 def insert_rows(connection: Connection, table: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Put in rows, whose values are in the order of these columns."""
     columns = ", ".join(names)
-    if connection.dialect.name == "postgresql":
-        cursor: Any = connection.connection.cursor()  # psycopg's own
+    if connection.dialect == "postgresql":
+        cursor = connection.driver.cursor()
         with cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
             for row in rows:
                 copy.write_row(row)
     else:
         sql = f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(names))})"
-        connection.exec_driver_sql(sql, list(map(tuple, rows)))
-
-
-_NAMED: Final = re.compile(r"(?<![:\w]):([a-z]\w*)")
-
-
-@cache
-def _as_psycopg_has_it(sql: str) -> str:
-    return _NAMED.sub(r"%(\1)s", sql.replace("%", "%%").replace("?", "%s"))
+        connection.run(sql, list(map(tuple, rows)))

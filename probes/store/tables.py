@@ -39,6 +39,8 @@ class SampleRow(SQLModel, table=True):
             sqlite_where=text("outcome NOT IN ('ok', 'no_key', 'skipped')"),
             postgresql_where=text("outcome NOT IN ('ok', 'no_key', 'skipped')"),
         ),
+        # its primary key is (id, started_at) there; SQLite's stays the rowid
+        {"postgresql_partition_by": "RANGE (started_at)"},
     )
 
     id: int | None = Field(default=None, primary_key=True)
@@ -226,7 +228,10 @@ class ArrivalRow(SQLModel, table=True):
 
 
 class RecorderRow(SQLModel, table=True):
-    """Who records now, one row per vantage; instants are milliseconds since the epoch, ``status`` is JSON."""
+    """Who records now, one row per vantage, or per ``run`` of those that share one; ``status`` is JSON.
+
+    Instants are milliseconds since the epoch. The run of a recorder that shares with nobody is ''.
+    """
 
     __tablename__ = "recorder"
 
@@ -237,6 +242,41 @@ class RecorderRow(SQLModel, table=True):
     started_at: int = Field(sa_type=BigInteger)
     beat_at: int = Field(sa_type=BigInteger)
     status: str = Field(sa_type=Text)
+    run: str = Field(primary_key=True)
+
+
+class SharerRow(SQLModel, table=True):
+    """A recorder that shares the endpoints of a vantage with others; it is alive as long as it renews ``until``.
+
+    ``endpoints`` is JSON: by name, a digest of what its configuration asks of each. Instants are of the database's
+    clock, in milliseconds since the epoch; ``since`` is when it began to be alive without a break.
+    """
+
+    __tablename__ = "sharer"
+
+    vantage: str = Field(primary_key=True)
+    run: str = Field(primary_key=True)
+    holder: str
+    since: int = Field(sa_type=BigInteger)
+    until: int = Field(sa_type=BigInteger)
+    endpoints: str = Field(sa_type=Text)
+
+
+class BudgetGrantRow(SQLModel, table=True):
+    """What a ``run`` may spend, of the budget that a vantage has for a UTC ``day`` (days since the epoch), and spent.
+
+    All that was granted is at most the day's cap. The run '' is what was spent before recorders shared on that day.
+    """
+
+    __tablename__ = "budget_grant"
+
+    vantage: str = Field(primary_key=True)
+    day: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    run: str = Field(primary_key=True)
+    granted_usd: float
+    granted_tokens: int = Field(sa_type=BigInteger)
+    used_usd: float
+    used_tokens: int = Field(sa_type=BigInteger)
 
 
 class LeaseRow(SQLModel, table=True):
@@ -478,6 +518,8 @@ PRUNED: Final = SQLModel.metadata.tables["pruned"]
 IDENTITY: Final = SQLModel.metadata.tables["identity"]
 ARRIVAL: Final = SQLModel.metadata.tables["arrival"]
 RECORDER: Final = SQLModel.metadata.tables["recorder"]
+SHARER: Final = SQLModel.metadata.tables["sharer"]
+BUDGET_GRANT: Final = SQLModel.metadata.tables["budget_grant"]
 LEASE: Final = SQLModel.metadata.tables["lease"]
 CERTIFICATE: Final = SQLModel.metadata.tables["certificate"]
 RACE: Final = SQLModel.metadata.tables["race"]

@@ -1,10 +1,8 @@
-"""Raises StoreProblem in place of the exceptions of SQLite, psycopg, SQLAlchemy and the file system."""
+"""Raises StoreProblem in place of the exceptions of SQLite, psycopg and the file system."""
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from sqlalchemy.exc import DBAPIError
 
 from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem, of_os, of_postgres, of_sqlite
@@ -22,16 +20,12 @@ def translated() -> Iterator[None]:
         raise of_sqlite(error) from error
     except OSError as error:
         raise of_os(error) from error
-    except DBAPIError as error:
-        raise _of_driver(error.orig or error) from error
-    except Exception as error:  # psycopg's own too; a store that cannot be explained must still not end the engine
+    except Exception as error:  # psycopg's too; a store that cannot be explained must still not end the engine
         raise _of_driver(error) from error
 
 
 def _of_driver(cause: BaseException) -> StoreProblem:
-    """The problem behind an error of sqlite3 or of psycopg, which need not be installed."""
-    if isinstance(cause, sqlite3.Error):
-        return of_sqlite(cause)
+    """The problem behind an error of psycopg, or behind any other."""
     return of_postgres(cause, cause.sqlstate) if hasattr(cause, "sqlstate") else _failed(cause)
 
 

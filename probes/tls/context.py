@@ -4,13 +4,10 @@ import contextlib
 import os
 import ssl
 from pathlib import Path
-from typing import Final
 
 from probes.config_error import ConfigError, Problem
-from probes.route import SYSTEM, TlsOptions
+from probes.route import CA_VARIABLES, SYSTEM, TlsOptions
 from probes.text import line
-
-_ENVIRONMENT: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def tls_context(options: TlsOptions | None = None) -> ssl.SSLContext:
@@ -74,7 +71,7 @@ def _verifying_context(ca: str | None) -> ssl.SSLContext:
 
 def check_environment() -> ssl.SSLContext | None:
     """A context that trusts what $SSL_CERT_FILE or $SSL_CERT_DIR name; None if neither is set. Raises ConfigError."""
-    for variable in _ENVIRONMENT:
+    for variable in CA_VARIABLES:
         value = os.environ.get(variable)
         if not value:
             continue

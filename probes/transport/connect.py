@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from probes.outcome import Outcome
-from probes.route import AT_PROXY, Proxy, UnixSocket, Via
+from probes.route import AT_PROXY, Proxy, UnixSocket, Via, is_encrypted
 from probes.sockets.connection_timing import ConnectionTiming, Step
 from probes.sockets.errors import ExchangeError, describe, missing_resource
 from probes.sockets.event_loop import timestamped_selector
@@ -26,8 +26,6 @@ from probes.transport.base import SetupError
 from probes.transport.opening import OpeningProgress
 from probes.transport.proxy import open_tunnel
 
-_PLAIN: Final = frozenset({"http", "ws"})
-
 
 class Peer(NamedTuple):
     """A host, its port, and the TLS context its certificate is verified by; without one nothing is encrypted."""
@@ -35,11 +33,6 @@ class Peer(NamedTuple):
     host: str
     port: int
     tls: ssl.SSLContext | None
-
-
-def is_encrypted(url: str) -> bool:
-    """Whether what is sent to a URL must be encrypted: all schemes but http and ws."""
-    return urlsplit(url).scheme not in _PLAIN
 
 
 def parse_peer(url: str, tls: ssl.SSLContext | None) -> Peer:

@@ -55,6 +55,7 @@ def record(
     vantage: str = "local",
     beat_at: int = NOW,
     status: str | None = None,
+    run: str = "",
 ) -> None:
     """Store samples, what a recorder says of its endpoints (None: nothing), and what is judged of them."""
     fill(url, samples)
@@ -64,9 +65,9 @@ def record(
     mark = "%s" if is_postgres(url) else "?"
     with other(url) as connection:
         connection.execute(
-            "INSERT INTO recorder (vantage, pid, host, version, started_at, beat_at, status) "
-            f"VALUES ({', '.join([mark] * 7)})",
-            (vantage, 1, "host", "0.1.0", beat_at, beat_at, text if status is None else status),
+            "INSERT INTO recorder (vantage, pid, host, version, started_at, beat_at, status, run) "
+            f"VALUES ({', '.join([mark] * 8)})",
+            (vantage, 1, "host", "0.1.0", beat_at, beat_at, text if status is None else status, run),
         )
     if judgements:
         keep_judgements(url, judgements)

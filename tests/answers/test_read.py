@@ -46,6 +46,16 @@ def test_a_recorders_endpoints_with_their_facts_samples_and_judgements(store):
     assert (found["off"].state, found["off"].enabled) == ("paused", False)
 
 
+def test_of_recorders_that_share_a_place_each_says_how_what_it_measures_is(store):
+    both = [facts("a"), facts("b")]
+    paused = MonitorStatus("a", paused=True), MonitorStatus("b", no_key=True)
+    record(store, both, minutes("a", [1.0]), monitors=paused[:1], run="one")
+    record(store, both, monitors=paused[1:], run="two", beat_at=NOW + 1)
+    now = read_now(store, at=NOW)
+    assert [(one.name, one.state) for one in now.endpoints] == [("a", "paused"), ("b", "no key")]
+    assert [(one.vantage, one.beat_at) for one in now.recorders] == [("local", NOW + 1)]
+
+
 def test_only_a_groups_endpoints_or_those_of_these_names(store):
     record(store, [facts("a", group="g"), facts("b"), facts("c", model="m")], minutes("a", [1.0]))
     assert list(named(read_now(store, group="g", at=NOW))) == ["a"]

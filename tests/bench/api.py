@@ -33,8 +33,8 @@ from probes.metrics.api.rendering import Rendering
 from probes.metrics.server import serving
 from probes.metrics.tallies import Tallies
 from probes.selftest.run import selftest
-from tests.bench.accuracy import WAYS as SOCKETS
-from tests.bench.accuracy import WITHOUT
+from tests.bench.ways import WAYS as SOCKETS
+from tests.bench.ways import WITHOUT
 
 WAYS: Final = ("quiet", "process", "thread")
 PER_S: Final = 10

@@ -1,8 +1,9 @@
 """How many streams of 500 tokens/s one engine holds: each event's error against the time it was written.
 
-    python -m tests.bench.capacity [--streams 20 40 60 80]
+    python -m tests.bench.capacity [--streams 20 40 60 80] [--way user]
 
 The servers are processes of their own, `SHARE` streams each, on the same machine, and need as much of it as the engine.
+`tests.bench.ways` says what the engine may be made to go without.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from probes.stats.quantiles import quantile
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.bench.truths import truth_server
+from tests.bench.ways import WAYS, read_by
 
 SHARE = 20
 ROUNDS = 2
@@ -74,15 +76,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--streams", type=int, nargs="+", default=[20, 40, 60, 80])
     context = multiprocessing.get_context("spawn")
-    for streams in parser.parse_args().streams:
+    parser.add_argument("--way", choices=list(WAYS), default="real time")
+    wanted = parser.parse_args()
+    for streams in wanted.streams:
         told: list[list[Truth]] = [[] for _ in range(-(-streams // SHARE))]
         with ExitStack() as servers:
             urls = [servers.enter_context(truth_server([load(SHARE)], one)) for one in told]
             here, there = context.Pipe()
             process = context.Process(target=engine, args=(urls, streams, there))
-            process.start()
-            there.close()
-            seen, share = here.recv()
+            with read_by(wanted.way):
+                process.start()
+                there.close()
+                seen, share = here.recv()
             process.join()
         truths: dict[str, list[Truth]] = {}
         for server, of_one in enumerate(told):

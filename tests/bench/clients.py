@@ -1,9 +1,10 @@
 """What reading an event costs: inftop's engine against httpx with httpx-sse, from one server, in one run, by turns.
 
-    python -m tests.bench.clients [--turns 5]
+    python -m tests.bench.clients [--turns 5] [--way user]
 
 Two streams of 2,000 tokens a second. Each client reads for some seconds in a process of its own; CPU time is that of
-the client alone, requests included. Needs the extra ``bench``.
+the client alone, requests included. `tests.bench.ways` says what inftop may be made to go without. Needs the extra
+``bench``.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from probes.sockets import event_loop
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.bench.truths import truth_server
+from tests.bench.ways import WAYS, read_by
 
 LOAD = Load(2, 2_000, tokens=1_500, interval=1.0)
 ROUNDS = 5
@@ -91,11 +93,12 @@ def main() -> None:
     """Measure by turns and print the medians and their ratio."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=5)
-    turns = parser.parse_args().turns
+    parser.add_argument("--way", choices=list(WAYS), default="real time")
+    wanted = parser.parse_args()
     found: dict[str, list[float]] = {"inftop": [], "httpx + httpx-sse": []}
     context = multiprocessing.get_context("spawn")
-    with truth_server([LOAD]) as url:
-        for _ in range(turns):
+    with truth_server([LOAD]) as url, read_by(wanted.way):
+        for _ in range(wanted.turns):
             for client, costs in found.items():
                 here, there = context.Pipe()
                 process = context.Process(target=measure, args=(client, url, there))

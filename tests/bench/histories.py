@@ -10,7 +10,8 @@ from typing import Any
 
 from probes.outcome import Outcome
 from probes.sample import Sample
-from probes.store.write.batch_writer import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
+from probes.store.write.pending import PendingSample
 from tests.samples import sample
 
 

@@ -20,9 +20,10 @@ from typing import Final
 from probes.feed.messages import EndpointFacts
 from probes.stats.quantiles import quantile
 from probes.stats.rollup import LENGTH_MS
-from probes.stats.time_range import TimeRange, covering_buckets
+from probes.stats.sketch import Sketch
+from probes.stats.time_range import TimeRange, covering_buckets, finest_tier
 from probes.store.read.reader import StoreReader
-from probes.store.read.rollup_queries import sketches
+from probes.store.read.rollup_queries import fewest_buckets, oldest, sketches
 from tests.bench.startup import first_paint
 from tests.bench.year import configuration, fill_year, names
 from tests.tui.answers import answers
@@ -101,6 +102,26 @@ def accuracy(url: str) -> None:
         print(f"p50, p95, p99 over 90 days, 5 endpoints: at most {worst:.2%} from the exact ones")
 
 
+def quantiles_taken(url: str, runs: int) -> None:
+    """Print how long the p99 of the times to the first token of all endpoints together takes, by span."""
+    until = time.time_ns() // 1_000_000
+    print("p99 of all endpoints together, ms: " + "; ".join(_p99_taken(url, name, until, runs) for name in SPANS))
+
+
+def _p99_taken(url: str, span_name: str, until: int, runs: int) -> str:
+    span, taken = TimeRange(until - LENGTHS[span_name], until), []
+    with closing(StoreReader(url)) as reader:
+        rows = list(reader.endpoints())
+        for _ in range(runs + 1):
+            started, spent = time.perf_counter(), time.process_time()
+            tier = finest_tier(span, oldest(reader, rows))
+            found = sketches(reader, rows, fewest_buckets(reader, rows, span, tier), ("ttft_ms",))
+            sum((one["ttft_ms"] for one in found.values()), Sketch()).quantile(0.99)
+            taken.append(((time.perf_counter() - started) * 1000, (time.process_time() - spent) * 1000))
+    wall, processor = (statistics.median(one) for one in zip(*taken[1:], strict=True))
+    return f"{span_name} {wall:.1f} ({processor:.1f} of the processor)"
+
+
 def sizes(path: Path, samples: int) -> None:
     """Print the bytes of a sample, and of a year of an endpoint's rollups with all its minutes and hours."""
     with closing(StoreReader(f"sqlite:///{path}")) as reader:
@@ -170,6 +191,7 @@ def main() -> None:
     gc.freeze()  # as the screen does
     time_to_data({size: f"sqlite:///{path}" for size, path in stores.items()}, wanted.endpoints, wanted.runs)
     accuracy(f"sqlite:///{stores[max(stores)]}")
+    quantiles_taken(f"sqlite:///{stores[max(stores)]}", wanted.runs)
     for size, path in stores.items():
         sizes(path, size)
     dense(wanted.folder)

@@ -25,11 +25,22 @@ class Written:
             self._text += piece
             self._grew.notify_all()
 
-    def seen(self, text: str, within: float = 60.0) -> float:
-        """Seconds from the start until ``text`` was written. Raises TimeoutError."""
+    @property
+    def length(self) -> int:
+        """How many bytes it has written."""
+        with self._grew:
+            return len(self._text)
+
+    def has(self, text: str) -> bool:
+        """Whether it has written this."""
+        with self._grew:
+            return text.encode() in self._text
+
+    def seen(self, text: str, within: float = 60.0, after: int = 0) -> float:
+        """Seconds from the start until ``text`` was written ``after`` so many bytes. Raises TimeoutError."""
         deadline = time.monotonic() + within
         with self._grew:
-            while text.encode() not in self._text:
+            while self._text.find(text.encode(), after) < 0:
                 if not self._grew.wait(deadline - time.monotonic()):
                     raise TimeoutError(f"{text!r} was not written; the end was {self._text[-300:]!r}")
             return time.monotonic() - self._started
@@ -40,8 +51,18 @@ class Program:
 
     def __init__(self, terminal: Terminal, written: Written) -> None:
         self._terminal = terminal
+        self._written = written
         self.seen = written.seen
         self.press = terminal.press
+
+    @property
+    def length(self) -> int:
+        """How many bytes it has written."""
+        return self._written.length
+
+    def has_written(self, text: str) -> bool:
+        """Whether it has written this."""
+        return self._written.has(text)
 
     def family(self) -> list[psutil.Process]:
         """The program and its children."""
@@ -53,9 +74,13 @@ class Program:
 def running(
     command: Sequence[str], size: tuple[int, int] = SIZE, env: Mapping[str, str] | None = None
 ) -> Iterator[Program]:
-    """A program on a terminal of columns × rows, ended at the end. Raises RuntimeError where it does not end well."""
+    """A program on a terminal of columns × rows, ended at the end. Raises RuntimeError where it does not end well.
+
+    It may keep what Python compiles of it, as an installed program does: else it would compile all of inftop each time.
+    """
     written = Written()
-    with on_terminal(command, {**os.environ, **(env or {})}, size, written.hear) as terminal:
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    with on_terminal(command, {**inherited, **(env or {})}, size, written.hear) as terminal:
         yield Program(terminal, written)
 
 

@@ -1,10 +1,11 @@
 """Sustained writing: samples with their rollups into a store that is read meanwhile, SQLite and PostgreSQL.
 
-    python -m tests.bench.writing [--seconds 20] [--endpoints 100] [--postgres | --url URL]
+    python -m tests.bench.writing [--seconds 20] [--endpoints 100] [--recorders 1] [--postgres | --url URL]
 
 The writer is offered samples as fast as it takes them; a process of its own reads, again and again, what a screen does:
 the newest samples, the last second, the totals and sketches of a month. Without ``--url`` a new SQLite file is
-written, or a new database of the tests' own PostgreSQL, whose disk is not waited for.
+written, or a new database of the tests' own PostgreSQL, whose disk is not waited for. Each of several recorders is a
+process with a vantage of its own, and its part of the endpoints.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from probes.stats.rollup import LENGTH_MS
 from probes.stats.time_range import TimeRange, covering_buckets
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import sketches, totals
+from probes.store.write.database import open_store
 from probes.store.write.writer import Writer
 from tests.samples import sample
 from tests.store.cluster import cluster
@@ -33,7 +35,7 @@ AHEAD = 4_000
 """Samples offered before the writer has written them."""
 
 
-def made_up(endpoints: int) -> Iterator[Sample]:
+def made_up(endpoints: int, vantage: str) -> Iterator[Sample]:
     """Samples of the endpoints in turn, now."""
     rng = random.Random(0)
     numbers = [rng.lognormvariate(5.3, 0.4) for _ in range(10_007)]
@@ -41,6 +43,7 @@ def made_up(endpoints: int) -> Iterator[Sample]:
     while True:
         one, other, third = (numbers[(place * step) % len(numbers)] for step in (1, 7, 13))
         yield sample(
+            vantage=vantage,
             endpoint=f"sim/endpoint-{place % endpoints}",
             started_at=time.time_ns() // 1_000_000,
             connection="warm",
@@ -79,10 +82,10 @@ def read_on(url: str, pipe: Connection) -> None:
     pipe.send((rounds, slowest))
 
 
-async def write(url: str, seconds: float, endpoints: int) -> tuple[int, float]:
+async def write(url: str, seconds: float, endpoints: int, vantage: str = "local") -> tuple[int, float]:
     """Write for so long; how many samples were stored, and the CPU seconds that took."""
     writer = Writer(url)
-    samples = made_up(endpoints)
+    samples = made_up(endpoints, vantage)
     while writer.status().state != "ok":  # a new store is made first
         await asyncio.sleep(0.01)
     started, spent, offered = time.monotonic(), time.process_time(), 0
@@ -97,11 +100,32 @@ async def write(url: str, seconds: float, endpoints: int) -> tuple[int, float]:
     return stored, spent
 
 
+def record(url: str, seconds: float, endpoints: int, vantage: str, pipe: Connection) -> None:
+    """Write in a process of its own, and send what `write` says."""
+    sys.setswitchinterval(SWITCH_S)
+    pipe.send(asyncio.run(write(url, seconds, endpoints, vantage)))
+
+
+def write_together(url: str, seconds: float, endpoints: int, recorders: int) -> tuple[int, float]:
+    """Have several recorders write at once, a share of the endpoints each; what all of them stored and spent."""
+    spawn = multiprocessing.get_context("spawn")
+    open_store(url).close()  # its tables are there before the first of them writes
+    pipes = []
+    for number in range(recorders):
+        ours, theirs = spawn.Pipe()
+        words = (url, seconds, max(1, endpoints // recorders), f"place-{number}", theirs)
+        spawn.Process(target=record, args=words, daemon=True).start()
+        pipes.append(ours)
+    found = [pipe.recv() for pipe in pipes]
+    return sum(stored for stored, _ in found), sum(cpu for _, cpu in found)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--endpoints", type=int, default=100)
+    parser.add_argument("--recorders", type=int, default=1)
     parser.add_argument("--url")
     parser.add_argument("--postgres", action="store_true")
     wanted = parser.parse_args()
@@ -116,7 +140,10 @@ def main() -> None:
         ours, theirs = spawn.Pipe()
         process = spawn.Process(target=read_on, args=(url, theirs), daemon=True)
         process.start()
-        stored, cpu = asyncio.run(write(url, wanted.seconds, wanted.endpoints))
+        if wanted.recorders == 1:
+            stored, cpu = asyncio.run(write(url, wanted.seconds, wanted.endpoints))
+        else:
+            stored, cpu = write_together(url, wanted.seconds, wanted.endpoints, wanted.recorders)
         ours.send(None)
         rounds, slowest = ours.recv()
         process.join()

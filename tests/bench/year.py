@@ -8,20 +8,25 @@ of the year, one had three bad days in the last month, and for a day in the thir
 those of the samples; minutes are there for the last two weeks, as a recorder with the usual retention keeps them.
 ``--recorded-hours``: a recorder wrote the last hours, a probe a minute of each endpoint, and left its status with the
 groups of the endpoints and what is judged of each. ``--ahead-hours``: the store ends that much later than now.
+
+    python -m tests.bench.year many.db --rollups-of history.db [--copies 10] [--config config.toml]
+
+A store with the rollups of that one alone, every endpoint in so many copies under other names: a year of 1,000
+endpoints is made from one of 100 in minutes.
 """
 
 import argparse
 import math
 import random
+import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import closing
 from functools import reduce
 from operator import add
 from pathlib import Path
 from typing import Final
-
-from sqlalchemy import Connection
 
 from probes.alerts.state import Judgement, State
 from probes.endpoint import Price
@@ -30,6 +35,7 @@ from probes.outcome import Outcome
 from probes.stats.rollup import LENGTH_MS, METRICS, Extent, Rollup, RollupKey, Tier, bucket_of
 from probes.stats.sketch import Sketch
 from probes.store.alerts.judgements import keep_judgements
+from probes.store.connection import Connection
 from probes.store.status import StoreStatus
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import open_database
@@ -94,7 +100,7 @@ def fill_year(
     months: dict[RollupKey, Rollup] = {}
     with engine.begin() as connection:
         rows = [(number, "local", *of, "openai_chat") for number, of in enumerate(chosen, 1)]
-        connection.exec_driver_sql(
+        connection.run(
             "INSERT INTO endpoint (id, vantage, name, provider, model, dialect) VALUES (?, ?, ?, ?, ?, ?)", rows
         )
     first = now - days * DAY
@@ -109,7 +115,7 @@ def fill_year(
         made.sort(key=lambda row: row[1])
         with engine.begin() as connection:
             if made:
-                connection.exec_driver_sql(INSERT, made)
+                connection.run(INSERT, made)
                 _roll_up(connection, made, now, months)
         begin = end
     if recorded_hours:
@@ -121,7 +127,7 @@ def fill_year(
         ]
         made.sort(key=lambda row: row[1])
         with engine.begin() as connection:
-            connection.exec_driver_sql(INSERT, made)
+            connection.run(INSERT, made)
             _roll_up(connection, made, now, months)
             _recorder(connection, chosen, since, now)
         judged = [
@@ -134,7 +140,34 @@ def fill_year(
         store_progress(
             connection, "minute", PruneProgress(0, bucket_of("day", now - MINUTES_KEPT_MS))
         )  # as if they were pruned
-    engine.dispose()
+    engine.close()
+
+
+def copy_rollups(source: Path, path: Path, copies: int) -> int:
+    """Make a store of the rollups of another, without samples, ``copies`` endpoints for each; how many those are."""
+    open_database(path, {"journal_mode": "OFF", "synchronous": "OFF"}).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("ATTACH ? AS source", [str(source)])
+        [[count]] = connection.execute("SELECT max(id) FROM source.endpoint")
+        rows = [(number, "local", *of, "openai_chat") for number, of in enumerate(names(count * copies), 1)]
+        connection.execute("BEGIN")
+        connection.executemany(
+            "INSERT INTO endpoint (id, vantage, name, provider, model, dialect) VALUES (?, ?, ?, ?, ?, ?)", rows
+        )
+        connection.execute("INSERT INTO pruned SELECT * FROM source.pruned")
+        for table in ("rollup", "sketch"):
+            fields = [row[1] for row in connection.execute(f"PRAGMA source.table_info({table})")]
+            values = ", ".join("endpoint_id + ?" if name == "endpoint_id" else name for name in fields)
+            for tier in sorted(LENGTH_MS):  # in the order of the key
+                for place in range(copies):
+                    connection.execute(
+                        f"INSERT INTO {table} ({', '.join(fields)}) SELECT {values} FROM source.{table} WHERE tier = ?",
+                        [place * count, tier],
+                    )
+        connection.execute("COMMIT")
+    return len(rows)
 
 
 def _recorder(connection: Connection, chosen: list[tuple[str, str, str]], since: int, now: int) -> None:
@@ -145,8 +178,9 @@ def _recorder(connection: Connection, chosen: list[tuple[str, str, str]], since:
     )
     monitors = tuple(MonitorStatus(one.name, next_due=now) for one in facts)
     status = RecorderStatus(EngineStatus(StoreStatus("ok")), monitors, facts)
-    connection.exec_driver_sql(
-        "INSERT INTO recorder (vantage, pid, host, version, started_at, beat_at, status) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    connection.run(
+        "INSERT INTO recorder (vantage, pid, host, version, started_at, beat_at, status, run) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, '')",
         ("local", 1, "bench", "0.1.0", since, now, status.to_json()),
     )
 
@@ -250,8 +284,16 @@ def main() -> None:
     parser.add_argument("--config", type=Path, help="write a configuration of its endpoints there")
     parser.add_argument("--recorded-hours", type=float, default=0, help="a recorder wrote the last hours")
     parser.add_argument("--ahead-hours", type=float, default=0, help="the store ends so much later than now")
+    parser.add_argument("--rollups-of", type=Path, help="take the rollups of that store instead")
+    parser.add_argument("--copies", type=int, default=10, help="each of its endpoints so often")
     wanted = parser.parse_args()
     started = time.monotonic()
+    if wanted.rollups_of:
+        endpoints = copy_rollups(wanted.rollups_of, wanted.path, wanted.copies)
+        if wanted.config:
+            configuration(wanted.config, wanted.path, endpoints)
+        print(f"rollups of {endpoints:,} endpoints in {time.monotonic() - started:.0f} s")
+        return
     at = time.time_ns() // 1_000_000 + round(wanted.ahead_hours * HOUR)
     fill_year(wanted.path, wanted.endpoints, wanted.samples, wanted.days, recorded_hours=wanted.recorded_hours, at=at)
     if wanted.config:

@@ -201,7 +201,7 @@ class Spending:
     async def over(self) -> list[Sample]:
         for watch in self.engine.monitors.values():
             await watch.stop(grace=1)
-        assert self.engine._ledger.reserved == ()
+        assert self.engine.spending.ledger.reserved == ()
         return self.samples
 
 

@@ -18,6 +18,7 @@ from probes.cli.commands import selftest as selftest_command
 from probes.cli.json_page import markdown, schemas
 from probes.models.changes import ModelEvent
 from probes.sample import COLUMNS
+from probes.selftest import capacity_run
 from probes.simulator.server import Simulator
 from probes.store.alerts.incidents import AlertStore
 from probes.store.models import KnownList, ModelHistory
@@ -26,6 +27,7 @@ from tests.cli.test_alerts_command import DOWN, OPENED, SLOW
 from tests.cli.test_probe_command import ENDPOINT, FAST
 from tests.race.races import race
 from tests.samples import sample
+from tests.selftest.test_capacity import STEP
 from tests.selftest.test_certificate import FOUND
 from tests.servers.apart import simulating_apart
 from tests.servers.model_lists import list_server
@@ -213,6 +215,11 @@ def test_a_key_that_is_tested(run, config):
 def test_a_selftest(run, config, monkeypatch):
     monkeypatch.setattr(selftest_command, "run_selftest", lambda *_, **__: FOUND)
     assert validated("selftest", run("--config", config, "selftest", "--quick", "--headless", "--json"))["measured"]
+
+
+def test_a_benchmark_of_the_engine(run, monkeypatch):
+    monkeypatch.setattr(capacity_run, "measure_step", lambda *_: STEP)
+    assert validated("bench engine", run("bench", "engine", "--endpoints", "100", "--json"))["endpoints"] == 100
 
 
 @pytest.mark.slow

@@ -126,6 +126,6 @@ def test_who_wrote_last_is_named_where_nobody_answers(tmp_path, capsys, monkeypa
         f'[store]\nurl = "sqlite:///{tmp_path / "none.db"}"\n[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n'
     )
     gone = recorder(NOW - 3_600_000, None, socket.gethostname())
-    monkeypatch.setattr(StoreReader, "recorder", lambda *_: gone)
+    monkeypatch.setattr(StoreReader, "recorders", lambda *_: [gone])
     assert reload(path) is ExitCode.NOT_OK
     assert f"process 7 on {gone.host}, 2027-01-15 07:00:00 UTC" in capsys.readouterr().err

@@ -242,8 +242,8 @@ model = 3
         "endpoint[2] \"second\": dialect: 'openai' is not known; did you mean 'openai_chat'? known: "
         f"{', '.join(dialects())}",
         "endpoint[2] \"second\": base_url: must be an http://, https://, ws:// or wss:// address, not 'ftp://host/v1'",
-        "unknown key 'modle'; allowed: alerts, budget, channel, control, endpoint, maintenance, probe, race, "
-        "screen, store",
+        "unknown key 'modle'; allowed: alerts, budget, channel, control, endpoint, engine, maintenance, probe, "
+        "race, screen, store",
     ]
 
 
@@ -425,6 +425,17 @@ def test_everything_has_a_time_to_be_kept_for(write):
     assert load(write(table + ENDPOINT)).retention == Retention(None, 3600.0, 365 * 86_400.0, 31 * 86_400.0)
 
 
+def test_recorders_of_one_place_share_it_by_postgresql_alone(write):
+    assert not load(write(ENDPOINT)).share
+    assert load(write(f'[store]\nurl = "postgresql://db/x"\nshare = true\n{ENDPOINT}')).share
+    for url in ("", 'url = "sqlite:///history.db"\n'):
+        with pytest.raises(
+            ConfigError,
+            match=re.escape("store.share: only recorders of one PostgreSQL store can share a vantage"),
+        ):
+            load(write(f"[store]\n{url}share = true\n{ENDPOINT}"))
+
+
 def test_a_vantage_names_the_place_that_is_recorded_from(write):
     assert load(write(ENDPOINT)).vantage == "local"
     assert load(write(f'[store]\nvantage = "fra 二"\n{ENDPOINT}')).vantage == "fra 二"
@@ -524,3 +535,12 @@ def test_lists_of_models_are_asked_for_once_a_day_or_as_the_file_says(write):
 )
 def test_a_wrong_control_table_is_told(problems, table, problem):
     assert problems(f"[control]\n{table}\n{ENDPOINT}") == [problem]
+
+
+def test_how_many_processes_probe_is_a_number_or_auto(write, problems):
+    assert load(write(ENDPOINT)).workers == 1
+    assert load(write("[engine]\nworkers = 4" + ENDPOINT)).workers == 4
+    assert load(write('[engine]\nworkers = "auto"' + ENDPOINT)).workers == "auto"
+    for wrong in ("0", "65", "true", "2.0", '"many"'):
+        expected = 'engine.workers: must be "auto" or a whole number from 1 to 64, not '
+        assert expected in problems(f"[engine]\nworkers = {wrong}" + ENDPOINT)[0]

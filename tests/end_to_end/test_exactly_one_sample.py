@@ -25,7 +25,8 @@ from probes.measure.host_noise import HostNoise
 from probes.measure.own_fault import Absence
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
-from probes.rate_limits.headers import Bucket, RateLimits
+from probes.rate_limits.bucket import Bucket
+from probes.rate_limits.headers import RateLimits
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant

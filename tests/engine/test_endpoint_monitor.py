@@ -86,6 +86,14 @@ async def test_a_due_time_brings_one_sample():
     assert bench.services.status_changes == 2
 
 
+async def test_a_result_that_was_delivered_is_not_kept_until_the_next_probe():
+    bench = Bench(sample())
+    bench.monitor.probe_due(time.time())
+    await bench.settle()
+    assert len(bench.services.results) == 1
+    assert not [one for one in vars(bench.monitor).values() if isinstance(one, asyncio.Future)]
+
+
 async def test_a_late_due_time_is_told_to_the_probe():
     bench = Bench(sample())
     before = time.monotonic_ns()

@@ -11,6 +11,7 @@ from probes.alerts.incident import Cause, Incident
 from probes.alerts.state import Judgement, State
 from probes.diagnosis.reachability import ReachabilityCheck
 from probes.endpoint import Endpoint, Price
+from probes.feed.lines import decode, encode
 from probes.feed.messages import (
     AlertStatus,
     Command,
@@ -20,8 +21,6 @@ from probes.feed.messages import (
     Hello,
     MonitorStatus,
     RecorderStatus,
-    decode,
-    encode,
 )
 from probes.outcome import Outcome
 from probes.race.progress import Progress
@@ -333,3 +332,11 @@ def test_alerts_are_in_a_recorders_status_and_a_state_of_a_newer_one_costs_the_a
     frame = json.loads(encode(replace(FRAME, alerts=ALERTS)))
     frame["alerts"]["incidents"][0]["cause"]["culprit"] = "the moon"
     assert decode(json.dumps(frame).encode()) == FRAME
+
+
+def test_a_frame_with_nothing_new_but_the_engines_own_state_is_a_heartbeat():
+    quiet = Frame(at=5, engine=FRAME.engine, monitors=())
+    assert quiet.is_heartbeat
+    news = ({"samples": FRAME.samples}, {"monitors": FRAME.monitors}, {"answers": {"a": "b"}}, {"curls": {"a": "b"}})
+    for one in (*news, {"endpoints": ()}, {"alerts": AlertStatus()}):
+        assert not replace(quiet, **one).is_heartbeat

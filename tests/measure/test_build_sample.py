@@ -15,7 +15,8 @@ from probes.measure.build_sample import _shown_text, build_sample, unmeasured_sa
 from probes.measure.host_noise import HostNoise
 from probes.measure.own_fault import Absence
 from probes.outcome import INCONCLUSIVE, Outcome
-from probes.rate_limits.headers import Bucket, RateLimits
+from probes.rate_limits.bucket import Bucket
+from probes.rate_limits.headers import RateLimits
 from probes.sample import Sample
 from probes.sockets.connection_timing import ConnectionTiming, Step
 from probes.wire.credentials import Credentials

@@ -136,12 +136,12 @@ async def test_who_does_not_watch_knows_neither_lag_nor_pauses():
 
 
 async def test_a_held_loop_is_told():
-    with watching() as monitor:
+    with watching() as monitor, monitor.during_probe():
         before = monitor.snapshot()
         time.sleep(0.06)  # noqa: ASYNC251  # on purpose
         lag = monitor.since(before).loop_lag_ms
     assert lag is not None
-    assert lag >= 30, "a heartbeat was due after 20 ms and could not come before 60"
+    assert lag >= 30, "a heartbeat was due within 20 ms and could not come before 60"
 
 
 @pytest.mark.parametrize("step_ms", [-3_600_000.0, -2.0, 2.0, 3_600_000.0])
@@ -229,8 +229,42 @@ def test_a_loop_that_is_not_held_beats_fifty_times_a_second_and_is_never_late():
     async def work() -> None:
         assert heart.lag.since(0) is None, "nothing is known before the first beat is due"
         heart.lag.start()
+        with heart.lag.quick():
+            assert heart.beats == 1, "what came before it is told apart"
+            await asyncio.sleep(1.01)
+            assert (heart.beats, heart.lag.since(0)) == (51, 0)
+
+    heart.run(work)
+
+
+def test_a_loop_without_a_probe_beats_ten_times_a_second_until_the_next_one():
+    heart = Heart()
+
+    async def work() -> None:
+        heart.lag.start()
         await asyncio.sleep(1.01)
-        assert (heart.beats, heart.lag.since(0)) == (50, 0)
+        assert (heart.beats, heart.lag.since(0)) == (10, 0)
+        with heart.lag.quick():
+            with heart.lag.quick():
+                await asyncio.sleep(0.1)
+            await asyncio.sleep(0.1)
+            assert heart.beats == 10 + 1 + 10, "one probe of two has ended"
+        await asyncio.sleep(1)
+        assert heart.beats == 21 + 1 + 10, "the beat that was due, then slowly"
+
+    heart.run(work)
+
+
+def test_a_probe_that_begins_while_a_beat_is_overdue_has_it_told():
+    heart = Heart()
+
+    async def work() -> None:
+        heart.lag.start()
+        heart.loop.be_busy(0.25)
+        with heart.lag.quick():
+            assert heart.lag.since(0) == 150, "the slow beat was due after 100 ms"
+            heart.loop.be_busy(0.03)
+            assert heart.lag.since(heart.now()) == 20, "the first quick one at 260"
 
     heart.run(work)
 
@@ -240,16 +274,17 @@ def test_a_held_loop_is_seen_while_it_is_held_and_by_whoever_began_before_it_was
 
     async def work() -> None:
         heart.lag.start()
-        heart.loop.be_busy(0.05)
-        assert heart.lag.since(0) == 30, "the beat due after 20 ms is overdue by 30"
-        await asyncio.sleep(0)
-        late = heart.now()
-        await asyncio.sleep(0.2)
-        assert heart.lag.since(late) == 30, "the late beat came at that instant"
-        assert heart.lag.since(late + 1) == 0, "a probe that began after it was not disturbed"
-        heart.loop.be_busy(0.03)
-        await asyncio.sleep(0.2)
-        assert heart.lag.since(0) == 30, "of two times the worst"
+        with heart.lag.quick():
+            heart.loop.be_busy(0.05)
+            assert heart.lag.since(0) == 30, "the beat due after 20 ms is overdue by 30"
+            await asyncio.sleep(0)
+            late = heart.now()
+            await asyncio.sleep(0.2)
+            assert heart.lag.since(late) == 30, "the late beat came at that instant"
+            assert heart.lag.since(late + 1) == 0, "a probe that began after it was not disturbed"
+            heart.loop.be_busy(0.03)
+            await asyncio.sleep(0.2)
+            assert heart.lag.since(0) == 30, "of two times the worst"
 
     heart.run(work)
 
@@ -259,8 +294,9 @@ def test_lateness_is_told_in_whole_microseconds():
 
     async def work() -> None:
         heart.lag.start()
-        heart.loop.be_busy(0.0212346)
-        assert heart.lag.since(0) == 1.235
+        with heart.lag.quick():
+            heart.loop.be_busy(0.0212346)
+            assert heart.lag.since(0) == 1.235
 
     heart.run(work)
 

@@ -25,6 +25,7 @@ from prometheus_client.parser import text_string_to_metric_families as families
 from typer.testing import CliRunner
 
 from probes.cli.app import app
+from probes.engine.workers.status import WorkerStatus
 from probes.feed.messages import EngineStatus
 from probes.metrics.address import Address, parse_address, parse_collector, without_secrets
 from probes.metrics.histogram import HistogramCounts
@@ -113,6 +114,9 @@ def test_names_in_prometheus_follow_opentelemetrys_rules():
         "inftop_store_waiting",
         "inftop_store_dropped_total",
         "inftop_budget_used_ratio",
+        "inftop_worker_lag_seconds",
+        "inftop_worker_endpoints",
+        "inftop_worker_replaced_total",
     ]
     assert label("gen_ai.provider.name") == "gen_ai_provider_name"
 
@@ -269,6 +273,17 @@ def test_the_engines_own_word():
     tallies.update_engine(EngineStatus(StoreStatus("ok")))
     assert read(generate_latest(registry(tallies)).decode())[("inftop_store_ok", frozenset())] == 1
     assert "inftop_engine_lag_seconds 0" not in generate_latest(registry(tallies)).decode()
+
+
+def test_each_worker_is_told_apart():
+    tallies = Tallies([])
+    assert "inftop_worker_lag_seconds{" not in generate_latest(registry(tallies)).decode()
+    tallies.update_workers([WorkerStatus(1, 50, 2.5, 0), WorkerStatus(2, 40, None, 3)])
+    found = read(generate_latest(registry(tallies)).decode())
+    first, second = ({("inftop_worker", one)} for one in "12")
+    assert found[("inftop_worker_lag_seconds", frozenset(first))] == 0.0025
+    assert ("inftop_worker_lag_seconds", frozenset(second)) not in found
+    assert found[("inftop_worker_replaced_total", frozenset(second))] == 3
 
 
 # the command line

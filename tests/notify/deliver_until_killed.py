@@ -8,12 +8,10 @@ import asyncio
 import os
 import sys
 
-import alembic.command  # noqa: F401 - imported here once instead of in each fork
-
 from probes.alerts.settings import AlertSettings
 from probes.backoff import ExponentialBackoff
 from probes.notify import notifier
-from probes.transport import http  # noqa: F401 - as above
+from probes.transport import http  # noqa: F401 - imported here once instead of in each fork
 from tests.notify.killing import channels
 
 url, heard = sys.argv[1:]

@@ -2,14 +2,8 @@
 
 import pytest
 
-from probes.rate_limits.headers import (
-    Bucket,
-    RateLimits,
-    parse_bucket,
-    parse_reset,
-    rate_limits,
-    retry_hint,
-)
+from probes.rate_limits.bucket import Bucket, parse_bucket
+from probes.rate_limits.headers import RateLimits, parse_reset, rate_limits, retry_hint
 
 NOW = 1_795_000_000.0  # 2026-11-18T11:06:40Z
 

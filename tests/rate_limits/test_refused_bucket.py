@@ -2,7 +2,8 @@
 
 import pytest
 
-from probes.rate_limits.headers import Bucket, RateLimits
+from probes.rate_limits.bucket import Bucket
+from probes.rate_limits.headers import RateLimits
 from probes.rate_limits.refused_bucket import limited_by
 
 EMPTY_DAY = RateLimits(

@@ -7,7 +7,8 @@ import pytest
 
 from probes.events import Failure
 from probes.outcome import Outcome
-from probes.rate_limits.headers import Bucket, RateLimits
+from probes.rate_limits.bucket import Bucket
+from probes.rate_limits.headers import RateLimits
 from probes.rate_limits.wait import CLOSED_S, Wait, wait_after
 from probes.wire.errors.google_details import PACIFIC
 

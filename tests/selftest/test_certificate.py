@@ -83,7 +83,7 @@ def test_a_load_that_is_too_much_is_named_and_does_not_speak_for_the_others():
 )
 def test_who_could_be_more_accurate_is_told_how(found, told):
     said = "\n".join(lines(found))
-    assert ("docs/accuracy.md" in said) is told
+    assert ("inftop selftest --fix" in said) is told
     assert (f"read by {found.reader}" in said) is (found.reader is not None)
 
 

@@ -29,6 +29,30 @@ def test_pieces_follow_each_other_and_cover_the_span(since, length, tier):
     assert found[-1].until - LENGTH_MS[tier] < since + length <= found[-1].until
 
 
+@given(
+    st.integers(0, 4_000_000_000_000),
+    st.integers(1, 400 * DAY),
+    st.sampled_from(["minute", "hour", "day"]),
+    st.integers(-2, 3),
+)
+def test_longer_buckets_reach_beyond_the_span_only_where_nothing_is_held_there(since, length, tier, later):
+    span, usual = TimeRange(since, since + length), covering_buckets(TimeRange(since, since + length), tier)
+    newest = usual[-1].until + (later - 1) * LENGTH_MS[tier]  # 0: the span's last bucket
+    found = covering_buckets(span, tier, newest)
+    if later > 0:
+        assert found == usual
+    assert found[0].since == usual[0].since
+    assert found[-1].until >= usual[-1].until
+    assert all(one.until == other.since for one, other in pairwise(found))
+
+
+def test_a_year_until_now_is_without_the_days_of_this_month():
+    span = TimeRange(at("2025-11-21T08:40"), at("2026-11-21T08:40"))
+    for newest, last in (("2026-11-21T08:00", "month"), ("2026-11-21T09:00", "hour")):
+        assert covering_buckets(span, "hour", at(newest))[-1].tier == last
+    assert covering_buckets(span, "hour", at("2026-11-21T08:00"))[-1] == ("month", at("2025-12-01"), at("2026-12-01"))
+
+
 def test_a_year_is_made_of_months_and_days_and_hours():
     span = TimeRange(at("2025-11-21T08:40"), at("2026-11-21T08:40"))
     assert [(one.tier, one.since, one.until) for one in covering_buckets(span, "hour")] == [

@@ -17,7 +17,7 @@ from psycopg import sql
 from sqlalchemy import create_engine
 
 from probes.store.schema import REVISIONS
-from tests.store.stores import migrate
+from probes.store.write.migrate import migrate
 
 FASTER = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "40"}
 """Nobody will ever need what this cluster holds after a power cut."""

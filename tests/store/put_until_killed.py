@@ -10,8 +10,6 @@ import os
 import sys
 import time
 
-import alembic.command  # noqa: F401 - imported here once instead of in each fork
-
 from probes.store.write.writer import Writer
 from tests.samples import sample
 

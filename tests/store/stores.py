@@ -13,14 +13,14 @@ from typing import Any
 
 import psycopg
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import create_engine
 
 from probes.sample import Sample
 from probes.store.location import APPLICATION_ID, is_postgres, path_of
-from probes.store.write.batch_writer import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
 from probes.store.write.database import PRAGMAS, open_database
+from probes.store.write.migrate import migrate
+from probes.store.write.pending import PendingSample
 
 FASTER = {**PRAGMAS, "synchronous": "OFF"}
 """Nobody will ever need what a test stored after a power cut."""
@@ -119,7 +119,7 @@ def _new() -> tuple[bytes, bytes]:
     """The file of a new store, and the identity that is written in it: to make one takes longer than most tests."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "history.db"
-        open_database(path).dispose()
+        open_database(path).close()
         ((name,),) = ask(path, "SELECT name FROM identity")
         file = path.read_bytes()
     assert file.count(name.encode()) == 1
@@ -146,12 +146,3 @@ def _old(revision: str) -> bytes:
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute("PRAGMA journal_mode = WAL")
         return path.read_bytes()
-
-
-def migrate(engine: Engine, revision: str) -> None:
-    """Make the tables in an empty database as the inftop of that revision made them."""
-    config = Config()
-    config.set_main_option("script_location", "probes.store:migrations")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)

@@ -201,7 +201,7 @@ def test_where_samples_were_pruned_they_are_imported_all_the_same_since_no_rollu
     while more:
         with engine.begin() as connection:
             more = prune_some(connection, Retention(raw=3600), BEGIN + 180 * MINUTE)
-    engine.dispose()
+    engine.close()
     gone = [replace(one, endpoint="e0", started_at=one.started_at - MINUTE) for one in CONFIRMS]
     before = rollups(usual)
     assert import_samples(usual, [replace(one, kind=None) for one in gone], ("sample_id",)).pruned == len(gone)

@@ -57,7 +57,7 @@ def link(tmp_path):
 def test_a_store_behind_a_link_is_made_and_locked_where_it_is(tmp_path, link):
     there = tmp_path / "there" / "history.db"
     path = path_of(f"sqlite:///{link(there)}")
-    open_database(path).dispose()
+    open_database(path).close()
     assert file_state(there) == "ours"
     with RecorderLock(there), pytest.raises(StoreHeld), RecorderLock(path):
         pass
@@ -207,7 +207,7 @@ def test_a_log_of_another_database_beside_a_store_is_refused_and_the_store_left_
 
 def test_whose_a_file_is_can_be_told_while_another_program_has_it_alone(tmp_path):
     path = tmp_path / "history.db"
-    open_database(path).dispose()
+    open_database(path).close()
     with other(path) as connection:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("BEGIN EXCLUSIVE")
@@ -253,7 +253,7 @@ def test_what_exists_stays_as_it_is(tmp_path):
 
 def test_asking_whose_it_is_takes_no_lock_from_a_connection_that_is_open(tmp_path):
     path = tmp_path / "history.db"
-    open_database(path).dispose()
+    open_database(path).close()
     write = """
 import sqlite3, sys
 one = sqlite3.connect(sys.argv[1])

@@ -16,7 +16,9 @@ from probes.sample import COLUMNS
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
 from probes.store.schema import LACKING, REVISIONS
+from probes.store.write import database
 from probes.store.write.database import open_database
+from probes.store.write.migrate import bring_up_to_date
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old, url_of
 
@@ -41,6 +43,12 @@ SINCE: dict[str, str] = {
 VIEWS = {"samples_by_minute", "samples_by_hour", "samples_by_day"}
 
 OLD = sample(started_at=10, ttft_ms=1.5, tokens_per_s=80.0, prompt_version="0badcafe", connection="warm")
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(monkeypatch):
+    """What the process of its own does, which takes half a second to begin."""
+    monkeypatch.setattr(database, "upgrade", bring_up_to_date)
 
 
 @pytest.fixture
@@ -92,7 +100,7 @@ def test_a_reader_that_was_there_before_the_upgrade_sees_what_comes_after_it(old
 
 
 def test_the_upgrade_loses_nothing(old, path):
-    open_database(path).dispose()
+    open_database(path).close()
     assert ask(path, "SELECT version_num FROM alembic_version") == [(REVISIONS[-1],)]
     assert [row[1] for row in ask(path, "PRAGMA table_info(samples)")] == list(COLUMNS)
     with closing(StoreReader(url_of(path))) as reader:
@@ -102,7 +110,7 @@ def test_the_upgrade_loses_nothing(old, path):
 def test_the_upgrade_keeps_every_row_of_every_table(old, path):
     before = held(path)
     assert before["answer"] == [(1, 1, "Once.")]
-    open_database(path).dispose()
+    open_database(path).close()
     after = held(path)
     for table, rows in before.items():
         assert [row[: len(then)] for row, then in zip(after[table], rows, strict=True)] == rows
@@ -117,7 +125,7 @@ def test_a_copy_of_what_it_was_stays_beside_it(old, path):
     before = held(path), ask(path, "SELECT version_num FROM alembic_version")
     older = path.with_name("history.db.before-0005")
     older.touch()
-    open_database(path).dispose()
+    open_database(path).close()
     spare = path.with_name(f"history.db.before-{REVISIONS[-1]}")
     assert (held(spare), ask(spare, "SELECT version_num FROM alembic_version")) == before
     assert spare.stat().st_mode & 0o777 == 0o600
@@ -127,7 +135,7 @@ def test_a_copy_of_what_it_was_stays_beside_it(old, path):
 
 def test_a_new_store_and_one_that_is_up_to_date_leave_no_copy(path):
     for _ in range(2):
-        open_database(path).dispose()
+        open_database(path).close()
     assert [one.name for one in path.parent.iterdir()] == ["history.db"]
 
 
@@ -136,7 +144,7 @@ def test_two_threads_make_stores_at_once(tmp_path):
 
     def make(number):
         together.wait()
-        open_database(tmp_path / f"{number}.db").dispose()
+        open_database(tmp_path / f"{number}.db").close()
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(make, range(4)))
@@ -173,5 +181,13 @@ def test_every_older_version_says_what_it_lacks(tmp_path):
 
 
 def _current(path):
-    open_database(path).dispose()
+    open_database(path).close()
     return path
+
+
+def test_who_records_is_known_after_the_upgrade_too(path):
+    row = ("local", 7, "host", "0.1.0", 1, 2, "{}")
+    with closing(open_old(path, "0016")) as connection:
+        connection.execute("INSERT INTO recorder VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    open_database(path).close()
+    assert ask(path, "SELECT * FROM recorder") == [(*row, "")]

@@ -9,16 +9,16 @@ import pytest
 from sqlalchemy import create_engine
 
 from probes.store.read.reader import StoreReader
-from probes.store.schema import REVISIONS
+from probes.store.write.migrate import migrate
 from tests.samples import sample
-from tests.store.stores import fill, migrate
+from tests.store.stores import fill
 
 PAGE = (Path(__file__).parents[2] / "docs" / "postgresql.md").read_text(encoding="utf-8")
 
 
 def statements():
     """The statements of the page's block, with names of our own; ``\\c`` goes before those of the new database."""
-    [block] = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+    block, *_ = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
     text = re.sub(r"--.*", "", block).replace("inftop", "keeper")
     of_server, of_database = text.split("\\c keeper\n")
     return [[one.strip() for one in part.split(";") if one.strip()] for part in (of_server, of_database)]
@@ -54,5 +54,5 @@ def test_the_watcher_reads_what_the_recorder_makes_and_writes_nothing(postgres, 
 def make(url):
     """Make the tables, as the first recorder does."""
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(url))
-    migrate(engine, REVISIONS[-1])
+    migrate(engine)
     engine.dispose()

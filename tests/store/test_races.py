@@ -135,7 +135,7 @@ def test_the_samples_of_a_race_are_not_those_of_the_watch(url):
 @pytest.fixture
 def locked(url):
     """A connection of another program that holds the store's write lock."""
-    open_store(url).dispose()
+    open_store(url).close()
     with other(url) as theirs:
         theirs.execute("BEGIN IMMEDIATE" if "sqlite" in url else "BEGIN")
         if "sqlite" not in url:

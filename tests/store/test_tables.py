@@ -4,24 +4,29 @@ import re
 import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
 from sqlalchemy.dialects import sqlite
 from sqlmodel import SQLModel
 
 from probes.sample import COLUMNS, iso
 from probes.store import arrivals, statements
+from probes.store.migrations import newest
 from probes.store.row import KINDS, SAMPLE_COLUMNS
 from probes.store.schema import REVISIONS
 from probes.store.tables import ANSWER, ARRIVAL, LEASE, RECORDER, ROLLUP, SAMPLE, SKETCH
 from probes.store.write import lease, rollup_rows
 from probes.store.write.database import open_database
+from probes.store.write.upgrade import make_tables
 from tests.samples import sample
-from tests.store.stores import ask, fill, make
+from tests.store.stores import ask, fill, open_old
+from tests.test_boundaries import ROOT
 
 
 @pytest.fixture
@@ -81,7 +86,8 @@ def test_the_view_joins_endpoint_and_sample(path):
 
 
 def test_the_tables_are_what_the_migrations_make(path):
-    engine = open_database(path)
+    open_database(path).close()
+    engine = create_engine(f"sqlite:///{path}")
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
         assert compare_metadata(context, SQLModel.metadata) == []
@@ -99,14 +105,14 @@ def test_the_versions_known_by_name_are_the_migrations_there_are():
 def test_a_store_survives_being_opened_again(path):
     fill(path, [(sample(ttft_ms=1.5), "hello")])
     before = ask(path, "SELECT * FROM samples")
-    open_database(path).dispose()
+    open_database(path).close()
     assert ask(path, "SELECT * FROM samples") == before
     assert ask(path, "SELECT version_num FROM alembic_version") == [(REVISIONS[-1],)]
 
 
 def test_an_upgrade_that_was_cut_short_is_made_whole(path):
     """Killed after the file was marked as ours, before its tables: the same as a store that is still empty."""
-    open_database(path).dispose()
+    open_database(path).close()
     connection = sqlite3.connect(path)
     for name in (
         "rollup",
@@ -122,6 +128,8 @@ def test_an_upgrade_that_was_cut_short_is_made_whole(path):
         "sample",
         "endpoint",
         "recorder",
+        "sharer",
+        "budget_grant",
         "lease",
         "certificate",
         "model_list",
@@ -143,13 +151,39 @@ def test_an_upgrade_that_was_cut_short_is_made_whole(path):
     assert ask(path, "SELECT count(*) FROM samples") == [(1,)]
 
 
+def test_a_new_store_is_made_as_the_migrations_make_it():
+    """Where it fails: ``python -m probes.store.migrations.newest > probes/store/migrations/newest.sql``."""
+    written = Path(newest.__file__).with_name("newest.sql").read_text("utf-8")
+    assert written == newest.statements()
+
+
+def test_of_two_that_make_a_new_store_at_once_the_second_finds_it_made(path):
+    open_database(path).close()
+    (name,) = ask(path, "SELECT name FROM identity")
+    again = open_database(path)
+    make_tables(again)
+    again.close()
+    assert ask(path, "SELECT name FROM identity") == [name]
+
+
 @pytest.mark.slow
-def test_alembic_is_imported_only_where_there_is_something_to_migrate_and_sqlmodel_not_even_there(path):
-    make(path)
-    code = (
-        "import sys, pathlib; import probes.engine.session; from probes.store.write.database import open_database\n"
-        f"for path in ({str(path)!r}, {str(path.with_name('new.db'))!r}):\n"
-        "    open_database(pathlib.Path(path)).dispose(); print('alembic' in sys.modules, 'sqlmodel' in sys.modules)"
-    )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert said == ["False", "False", "True", "False"]
+def test_a_process_that_writes_into_stores_keeps_nothing_of_what_migrations_need(path):
+    code = """
+import sys
+import probes.engine.session
+from probes.store.alerts.delivery import Outbox
+from probes.store.write.batch_writer import BatchWriter
+from probes.store.write.pending import PendingSample
+from tests.samples import sample
+for url in sys.argv[1:]:
+    writer = BatchWriter(url)
+    assert writer.write([PendingSample(sample(), "hello")], None) == 1
+    assert not writer.do_upkeep()
+    writer.close()
+    assert Outbox(url).waiting(0) == []
+print({"alembic", "mako", "pydantic", "sqlalchemy", "sqlmodel"} & sys.modules.keys())
+"""
+    open_old(path, "0016").close()
+    urls = [f"sqlite:///{path}", f"sqlite:///{path.with_name('new.db')}"]
+    done = subprocess.run([sys.executable, "-c", code, *urls], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("set()\n", "")

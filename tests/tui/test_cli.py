@@ -51,7 +51,7 @@ def become(monkeypatch):
 def shown(monkeypatch):
     """Dashboards that would have been shown."""
     calls = []
-    monkeypatch.setattr(launch, "at_terminal", lambda: True)
+    monkeypatch.setattr("probes.cli.entry.at_terminal", lambda: True)
     monkeypatch.setattr(launch, "_run", lambda words, options: calls.append((words, options)))
     return calls
 
@@ -90,6 +90,36 @@ def test_the_bare_commands_go_the_short_way(config, shown, monkeypatch):
         cli.main()
     assert [words for words, _ in shown] == [["--config", str(config), "run"], ["run", "--demo"]]
     assert [options.view for _, options in shown] == [ViewOptions.of_window("1h"), ViewOptions.of_window("1m")]
+
+
+def test_the_dashboard_with_plain_options_goes_the_short_way(config, shown, monkeypatch):
+    monkeypatch.setattr("tui.commands.run", lambda: pytest.fail("the parser"))
+    words = ["inftop", f"--config={config}", "--window", "24h", "--theme", "inftop-light", "--wall"]
+    monkeypatch.setattr(sys, "argv", words)
+    cli.main()
+    ((engine, options),) = shown
+    assert engine == ["--config", str(config), "run"]
+    assert (options.view.period.words, options.theme, options.view.view) == ("24 h", "inftop-light", "wall")
+
+
+def test_so_does_what_only_looks_at_a_store(tmp_path, shown, monkeypatch):
+    monkeypatch.setattr("tui.commands.run", lambda: pytest.fail("the parser"))
+    monkeypatch.setattr(launch, "_show", lambda source, options: shown.append(options.store_url))
+    (tmp_path / "there.db").touch()
+    monkeypatch.setattr(sys, "argv", ["inftop", "--attach", f"{tmp_path}/there.db"])
+    cli.main()
+    assert shown == [f"sqlite:///{tmp_path}/there.db"]
+
+
+@pytest.mark.parametrize(
+    "words", [["--window", "2h"], ["--window"], ["demo", "--window", "5m"], ["--attach", "no-such.db"]]
+)
+def test_a_line_that_is_not_plainly_right_is_the_parsers(words, shown, monkeypatch):
+    parsed = []
+    monkeypatch.setattr("tui.commands.run", lambda: parsed.append(words))
+    monkeypatch.setattr(sys, "argv", ["inftop", *words])
+    cli.main()
+    assert (parsed, shown) == ([words], [])
 
 
 @pytest.mark.parametrize("words", [[], ["--window", "1h"]])
@@ -189,7 +219,7 @@ def test_add_without_a_model_opens_its_page_at_a_terminal(monkeypatch, tmp_path)
         asked.append((config, provider, given))
         return Added((f"{provider}/m\x1b[31m",), tmp_path / "config.toml")
 
-    monkeypatch.setattr(launch, "at_terminal", lambda: True)
+    monkeypatch.setattr("probes.cli.entry.at_terminal", lambda: True)
     monkeypatch.setattr(launch, "show_adding", page)
     assert run("add").exit_code == 0
     assert run("add", "groq").output == f"added groq/m to {tmp_path / 'config.toml'}\n"

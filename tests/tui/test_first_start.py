@@ -18,7 +18,7 @@ def started(monkeypatch, tmp_path):
     """What was started: words and options of the dashboard, or the welcome."""
     monkeypatch.chdir(tmp_path)
     calls = []
-    monkeypatch.setattr(launch, "at_terminal", lambda: True)
+    monkeypatch.setattr("probes.cli.entry.at_terminal", lambda: True)
     monkeypatch.setattr(launch, "_run", lambda words, options: calls.append((words, options)))
     monkeypatch.setattr(launch, "show_demo", lambda given: calls.append("demo"))
     return calls

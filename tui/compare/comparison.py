@@ -13,7 +13,16 @@ from probes.stats.sketch import Sketch
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.store.alerts.incidents import read_incidents
 from probes.store.read.reader import StoreReader
-from probes.store.read.rollup_queries import RollupSums, began, oldest, sketched_slices, sketches, slices, totals
+from probes.store.read.rollup_queries import (
+    RollupSums,
+    began,
+    fewest_buckets,
+    oldest,
+    sketched_slices,
+    sketches,
+    slices,
+    totals,
+)
 from probes.store.vantage import is_asked_for
 from tui.compare.contender import Contender
 from tui.state.alerts.background import background_of
@@ -185,7 +194,7 @@ def _of_rollups(
     begin = bucket_of(tier, span.since)
     grid = TimeGrid.covering(TimeRange(begin, span.until), length)
     covered = covering_buckets(span, fine)
-    drawn = sketches(reader, owners, covered, METRICS)
+    drawn = sketches(reader, owners, fewest_buckets(reader, owners, span, fine), METRICS)
     whole: dict[int, ContenderTally] = defaultdict(ContenderTally)
     for (key, connection), sums in totals(reader, owners, covered).items():
         own = owners[key]

@@ -34,6 +34,9 @@ LEAST_WORDS: Final = 5
 
 ATTRIBUTION_ROWS: Final = 2
 
+MINUTE_MS: Final = 60_000
+"""So often words change that depend on the day or on the hour."""
+
 LANE_WIDTHS: Final = (3, 5, 5, 5)
 """Cells for a lane's count, two times and a speed, so that nothing moves as they grow; a line has at most 78."""
 
@@ -252,10 +255,11 @@ class Detail(Container):
         theme, size = self.app.current_theme, self.size
         if not size.width:
             return
-        next_due = due(view.monitor, self._at) if view and self._at is not None else ""
+        next_due = _next_due(view, self._at) if view and self._at is not None else ""
         named = title(view, sample, size.width, next_due, self._at, dark=theme.dark) if view else "no endpoint selected"
         self._put(self._title, named)
-        of = (self._shown, size, self._at and self._at // 1000)  # what counts down below the title does so in seconds
+        counted = tuple(limits(view, self._at)) if view else ()  # of what is below the title only this moves in seconds
+        of = (self._shown, size, counted, self._at and self._at // MINUTE_MS)
         if size.height < 2 or of == self._words_of:
             return
         self._words_of = of
@@ -291,6 +295,11 @@ class Detail(Container):
             as_high = before is not None and _rows(before) == _rows(text)
             widget.update(text, layout=not as_high)
             widget.display = bool(text)
+
+
+def _next_due(view: EndpointView, at: int) -> str:
+    """When the next probe is; empty while the endpoint is paused."""
+    return "" if view.state == "paused" and not view.monitor.running else due(view.monitor, at)
 
 
 def said(

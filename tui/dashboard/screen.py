@@ -32,6 +32,7 @@ from tui.state.fleet import FleetState
 from tui.state.view import Dashboard
 from tui.state.view_options import ViewOptions, lengths
 from tui.time.period import Period, PeriodKeys
+from tui.time.ticker import SECOND_MS
 from tui.widgets.charts.crosshair import CrosshairKeys
 from tui.widgets.grid import Grid
 
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from tui.dashboard.navigator import HistoryNavigator
     from tui.state.past.rollup_figures import RollupWindow
 
-TICK_S: Final = 0.25
-"""Seconds between two pictures of what the engine delivers."""
+TICK_S: Final = 0.5
+"""Seconds between two pictures of what the engine delivers, at least; what comes after a pause is drawn at once."""
 
 
 class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
@@ -82,11 +83,15 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
         yield self.key_line
 
     def on_mount(self) -> None:
-        """Open what the first picture does not need after it."""
+        """Draw, so that the first picture has all endpoints; what it does not need is opened after it."""
+        if self.options.view == "fleet" and not self.options.ranked:
+            self.draw()
         self.call_after_refresh(self._open_detail)
 
     async def _open_detail(self) -> None:
         """The detail panel; and the past, which must reach as far back as the window."""
+        if not self._body.is_attached:  # a person has left at once
+            return
         await self._body.open_detail()
         await self._arrange()
         self.draw()
@@ -100,11 +105,11 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
 
     def draw(self) -> None:
         """Draw the present, or the frozen instant; panels paint only what has changed."""
-        if not self.is_current or not self.size:
+        if not self.is_current:
             return
         now = self.now()
         with self.app.batch_update():
-            room = self.size.height - LINES_OF_TEXT
+            room = self.app.size.height - LINES_OF_TEXT
             board = self._board(now)
             slices = self._slices
             self._body.share_room(board, self.options, room, taken=self.has_class("-filtering"))
@@ -123,6 +128,13 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
             if not self._body.shows_charts:
                 answer = self.options.detail == "answer"
                 self._body.draw_detail(self.chosen(), self._recent(board), board.at, answer=answer)
+
+    @property
+    def moves_within_a_second(self) -> bool:
+        """Whether what is drawn moves on between two seconds though nothing new comes: the slices of time are short."""
+        board = self.board
+        moving = board is not None and not board.past and board.frozen_at is None and self.is_current
+        return moving and board is not None and board.grid.length_ms < SECOND_MS
 
     @property
     def _slices(self) -> int:

@@ -1,11 +1,10 @@
 """StatusLine: the store's state, today's cost, samples left out of the figures, and this machine's accuracy."""
 
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
-from probes.certificate import Certificate
 from probes.feed.messages import ConfigurationStatus, EngineStatus
 from probes.format import clock, compact, number, since, usd
 from probes.store.problem import StoreState
@@ -15,6 +14,9 @@ from tui.state.attribution import headline
 from tui.state.view import Dashboard, EngineLink
 from tui.style.palette import LOOKS
 from tui.widgets.one_line import LinePart, OneLine
+
+if TYPE_CHECKING:  # the first picture has none
+    from probes.certificate import Certificate
 
 STORE_WORDS: Final[dict[StoreState, str]] = {
     "ok": "store ok",
@@ -149,7 +151,7 @@ def _unmeasured(*, new: bool) -> LinePart:
     return LinePart(Content.styled(words, "$text-muted"), 6)
 
 
-def _accuracy(found: Certificate, now: int) -> list[LinePart]:
+def _accuracy(found: "Certificate", now: int) -> list[LinePart]:
     """How accurate this machine was found to be, and when."""
     style = "$text-muted" if found.can_measure else "bold $warning"
     words = found.words if found.can_measure else "this machine could not measure"

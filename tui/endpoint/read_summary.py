@@ -20,6 +20,7 @@ from probes.store.read.rollup_queries import (
     RollupSums,
     Slice,
     began,
+    fewest_buckets,
     finished,
     grouped,
     oldest,
@@ -101,7 +102,7 @@ def read_summary(url: str, question: SummaryQuestion) -> tuple[EndpointSummary, 
         parts_before = covering_buckets(before_them, tier)
         found = SummaryRows(
             totals(reader, ids, parts),
-            sketches(reader, ids, parts),
+            sketches(reader, ids, fewest_buckets(reader, ids, span, tier)),
             tuple(slices(reader, ids, whole, grid.start_ms, grid.length_ms)),
             sketched_slices(reader, ids, whole, grid.start_ms, grid.length_ms, GRAPHS),
             outcomes(reader, ids, whole, grid.start_ms, grid.length_ms),

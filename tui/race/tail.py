@@ -7,18 +7,19 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from probes.format import number
 from probes.race.updates import TextDelta
 from tui.race.wrap import Ink, Row, WrappedText
+from tui.widgets.plain_lines import PlainLines
 
 INKS: Final[tuple[Ink, ...]] = ("answer", "reasoning", "refusal", "tool", "code", "fence")
 
 
-class Tail(ScrollView, can_focus=False):
+class Tail(PlainLines, ScrollView, can_focus=False):
     """Follows the end of what is added; once ``whole``, it can be scrolled. Only visible rows are ever drawn.
 
     Where more rows came since the last frame than fit, it goes on with the newest and says how many it skipped.
@@ -109,19 +110,6 @@ class Tail(ScrollView, can_focus=False):
         if y == 0 and self._skipped and not self._whole:
             return self._with_skipped(strip, self._text.width)
         return strip
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """The rows of a region, without what Textual does for borders and padding, of which a tail has none.
-
-        While a model writes, every row changes in every frame: this is half of what a frame costs.
-        """
-        strips = [self.render_line(y) for y in crop.line_range]
-        for one in self.get_line_filters():
-            background = self.background_colors[1]
-            strips = [strip.apply_filter(one, background) for strip in strips]
-        if crop.column_span == (0, self.outer_size.width):
-            return strips
-        return [strip.crop(*crop.column_span) for strip in strips]
 
     def _strip(self, place: int, width: int) -> Strip:
         row = self._text.rows[place]

@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import structs
 
 from probes.feed.messages import AlertStatus, Command, EndpointFacts, EngineStatus, Frame, Hello, RecorderStatus
+from probes.feed.together import together
 from probes.race.updates import RaceCommand
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
@@ -29,10 +30,14 @@ FIRST_POLL_MS: Final = 120_000
 
 @dataclass(frozen=True, slots=True)
 class StoreView:
-    """One poll of a store: what is new in it, and its last recorder; None: it had none, or cannot be read."""
+    """One poll of a store: what is new in it, and its last recorder; None: it had none, or cannot be read.
+
+    ``hosts`` are the machines of all recorders of its vantage, which are several where they share it.
+    """
 
     frame: Frame
     recorder: Recorder | None = None
+    hosts: tuple[str, ...] = ()
 
     @property
     def recorded(self) -> bool:
@@ -61,8 +66,8 @@ class StoreFollower:
         """
         now = _now()
         try:
-            recorder = self.reader.recorder(self._vantage)
-            reported = status_of("" if recorder is None else recorder.status)
+            recorders = self.reader.recorders(self._vantage)
+            reported = together([status_of(one.status) for one in recorders] or [status_of("")])
             samples = self._new_samples()
             answers = self.reader.answers() if samples else None
         except StoreProblem as problem:
@@ -82,7 +87,8 @@ class StoreFollower:
             configuration=reported.configuration,
             alerts=alerts,
         )
-        return StoreView(frame, recorder)
+        hosts = tuple(sorted({one.host for one in recorders}))
+        return StoreView(frame, recorders[0] if recorders else None, hosts)
 
     def _new_samples(self) -> list[Sample]:
         """What was stored since the last poll; at the first poll the last two minutes."""

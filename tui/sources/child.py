@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from probes.backoff import ExponentialBackoff
-from probes.feed.messages import Command, Frame, Hello, decode, encode
+from probes.feed.lines import decode, encode
+from probes.feed.messages import Command, Frame, Hello
 from probes.keys.secret import Secret
 from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line

@@ -1,11 +1,13 @@
 """Source: where the screen's messages come from; our own engine, a recorder already running, or a script."""
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from probes.feed.messages import Command, Hello
-from probes.race.updates import RaceCommand
 from tui.sources.messages import Message
+
+if TYPE_CHECKING:  # the first picture races nothing
+    from probes.race.updates import RaceCommand
 
 Deliver = Callable[[Message], None]
 """Hands the screen one message; called on the screen's loop. It is cheap and never raises."""
@@ -18,7 +20,7 @@ class Source(Protocol):
         """Deliver messages until there are no more or `close` was called."""
         ...
 
-    def send(self, command: Command | RaceCommand) -> bool:
+    def send(self, command: "Command | RaceCommand") -> bool:
         """Send a command; False where no engine takes it."""
         ...
 
@@ -59,7 +61,7 @@ class LiveSource:
             self._current = self._attach(engine.held)
             await self._current.run(deliver)
 
-    def send(self, command: Command | RaceCommand) -> bool:
+    def send(self, command: "Command | RaceCommand") -> bool:
         """Only our own engine takes commands."""
         return self._current is not None and self._current.send(command)
 
@@ -84,7 +86,7 @@ class ScriptedSource:
         for message in self._messages:
             deliver(message)
 
-    def send(self, command: Command | RaceCommand) -> bool:
+    def send(self, command: "Command | RaceCommand") -> bool:
         """Keep the command, or refuse it."""
         if self._takes_commands:
             self.sent.append(command)

@@ -83,11 +83,13 @@ class ReadOnlySource:
         return replace(view.frame, engine=EngineStatus(store), monitors=monitors)
 
 
-def _recorder_news(view: StoreView) -> Message | None:
+def _recorder_news(view: StoreView) -> "Message | None":
     """Who records, or that nobody does; None where the store cannot be read."""
     recorder = view.recorder
     if recorder is None:
         return RecorderAbsent(None) if view.frame.engine.store.state == "ok" else None
     if not view.recorded:
         return RecorderAbsent(recorder.beat_at)
+    if len(view.hosts) > 1:
+        return RecorderJoined(f"recorders on {', '.join(view.hosts)}")
     return RecorderJoined(f"process {recorder.pid} on {recorder.host}")

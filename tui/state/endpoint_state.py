@@ -52,7 +52,7 @@ class EndpointState:
     signals: EndpointSignals = field(default_factory=EndpointSignals)
     failures: deque[Sample] = field(default_factory=lambda: deque(maxlen=FAILURES_KEPT))
     answer: str = ""
-    drawn: tuple[tuple[TimeGrid, int, int, int, bool], Figures] | None = None
+    drawn: tuple[tuple[TimeGrid, int, range, bool], Figures] | None = None
     attributable: tuple[int, LastProbe] | None = None
 
     def add(self, sample: Sample, now: int) -> None:
@@ -83,11 +83,19 @@ class EndpointState:
             self.hit = sample
 
     def figures(self, on: TimeGrid, since: int, now: int, *, fully: bool) -> Figures:
-        """The figures over a grid, computed again only when the window moved on or the history changed."""
-        key = (on, since, self.history.version, self.history.span(since, now).stop, fully)
+        """The figures over a grid, computed again only where its slices or the samples counted are others."""
+        key = (on, self.history.version, self.history.span(max(on.start_ms, since), now), fully)
         if self.drawn is None or self.drawn[0] != key:
             self.drawn = (key, figures(self.history, self.facts, on, since, now, fully=fully))
         return self.drawn[1]
+
+    @property
+    def known(self) -> tuple[object, ...]:
+        """All that is known of it: while this is equal, nothing new has come."""
+        signals = self.signals
+        said = (signals.readings, signals.seen, signals.changes)
+        single = (self.last, self.last_sent, self.hit, self.failures)
+        return (self.facts, self.slot, self.monitor, self.history.version, single, said)
 
     def last_probe(self) -> LastProbe | None:
         """What its newest sent sample says of the endpoint; computed again only when the history changed."""

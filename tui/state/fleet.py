@@ -5,14 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.cells import cell_len
 
 from probes.alerts.incident import Incident
 from probes.alerts.state import Judgement
 from probes.alerts.state import State as JudgedState
-from probes.certificate import Certificate
 from probes.diagnosis.attribution import Attribution, LastProbe, attribute, recent_checks, worst
 from probes.diagnosis.reachability import ReachabilityCheck
 from probes.endpoint import lane_of
@@ -31,18 +30,20 @@ from tui.state.alerts.background import Background
 from tui.state.alerts.judged import SHOWN, worst_by_endpoint
 from tui.state.endpoint_state import EndpointState, Recent
 from tui.state.figures import window_start
-from tui.state.health import state
+from tui.state.health import Lateness, state
 from tui.state.history import SPAN_MS, LoadedHistory
 from tui.state.ranking import compared
 from tui.state.rate_limits import LimitLevel
+from tui.state.remembered import Remembered
 from tui.state.served_by import no_longer_listed, other_tier, tier_of
-from tui.state.view import Dashboard, EndpointView, EngineLink, Takeover
+from tui.state.view import Dashboard, EndpointView, EngineLink, Figures, Takeover
 from tui.state.view_options import ViewOptions, arranged
-from tui.style.palette import BROKEN, Phase
+from tui.style.palette import BROKEN, Phase, State
 from tui.time.time_grid import TimeGrid, drawn_length
 
 if TYPE_CHECKING:  # the first picture needs no rollups
     from probes.alerts.objective import SloStatus
+    from probes.certificate import Certificate
     from tui.state.past.rollup_figures import RollupWindow
 
 UNPROBED: Final = frozenset({"paused", "no key", "budget", "stale", "waiting", "spoilt"})
@@ -60,6 +61,19 @@ STEP_MS: Final = 300
 
 SILENT_AFTER_MS: Final = 3_000
 """A running engine sends a frame at least every second."""
+
+
+class _Rows(NamedTuple):
+    """Of a `Dashboard` the fields that its rows decide."""
+
+    endpoints: tuple[EndpointView, ...]
+    groups: dict[str, str]
+    states: dict[State, int]
+    total: int
+    untrusted: int
+    own_faults: int
+    buffered: int
+    attribution: Attribution | None
 
 
 _Evidence = tuple[list[LastProbe], tuple[ReachabilityCheck, ...]]
@@ -93,6 +107,12 @@ class FleetState:
         self._oldest_stored: float | None = None
         self._heard_at = now
         self._attributed: tuple[_Evidence, dict[str, Attribution]] | None = None
+        # what `dashboard` made, step by step
+        self._views: Remembered[EndpointView] = Remembered()
+        self._full: Remembered[EndpointView] = Remembered()
+        self._long: Remembered[EndpointView] = Remembered()
+        self._compared: Remembered[EndpointView] = Remembered()
+        self._arranged: Remembered[_Rows] = Remembered()
         self._configured = tuple(endpoints)
         self._set_endpoints(self._configured)
 
@@ -149,6 +169,8 @@ class FleetState:
             self.endpoints[name] = endpoint
         self._gone |= gone
         self._attributed = None
+        for made in (self._views, self._full, self._long, self._compared):
+            made.forget()
         self.longest_name = max((cell_len(name) for name in self.endpoints), default=0)
 
     def _configure(self, message: Frame | Configured) -> None:
@@ -292,42 +314,65 @@ class FleetState:
             step_ms=STEP_MS * len(self.endpoints),
         )
         if window and past:
-            seen = [window.past_view(one.facts, one.slot) for one in self.endpoints.values()]
-            seen = [replace(one, **self._behind(one.facts, asked.vantage if asked else None)) for one in seen]
+            seen = [self._past_view(one, window) for one in self.endpoints.values()]
         else:
             seen = self._present(options, on, now)
-            seen = [window.live_view(one) for one in seen] if window else seen
-        views = compared(seen, options.ranking)
-        shown, groups = arranged(views, options)
-        names = [view.name for view in shown]
+            seen = [self._over(one, window) for one in seen] if window else seen
+        rows = self._arranged.of("all", (tuple(seen), options), lambda: self._rows(seen, options))
+        names = [view.name for view in rows.endpoints]
         return Dashboard(
             at=asked.at if asked and past else now,
             window_ms=length,
             grid=asked.grid if asked else on,
-            endpoints=shown,
             link=self.link_at(now),
             engine=self.engine,
             configuration=self.configuration,
+            certificate=self.certificate,
+            selected=selected if selected in names else next(iter(names), None),
+            incidents=self.incidents,
+            past=past,
+            filled_ms=None if past else self._filled_ms(length, now),
+            vantage=asked.vantage if asked else None,
+            **rows._asdict(),
+        )
+
+    def _rows(self, seen: Sequence[EndpointView], options: ViewOptions) -> "_Rows":
+        """The rows of these endpoints in order, and what all of them come to."""
+        views = compared(seen, options.ranking, self._compared)
+        shown, groups = arranged(views, options)
+        return _Rows(
+            endpoints=shown,
             groups=groups,
             states=dict(Counter(view.state for view in views)),
             total=len(views),
             untrusted=sum(sum(view.figures.untrusted) for view in views),
             own_faults=sum(sum(view.figures.own_faults) for view in views),
             buffered=sum(view.figures.buffered for view in views),
-            certificate=self.certificate,
-            selected=selected if selected in names else next(iter(names), None),
             attribution=_worst(views),
-            incidents=self.incidents,
-            past=past,
-            filled_ms=None if past else self._filled_ms(length, now),
-            vantage=asked.vantage if asked else None,
         )
 
-    def _behind(self, facts: EndpointFacts, vantage: str | None) -> dict[str, Any]:
-        """What a row has of the past of its endpoint: what is usual, its incidents, and how it keeps its objective."""
-        known = self.background.of(facts.name, lane_of(facts.connection), vantage)
-        found: dict[str, Any] = {"objective": self.objective(facts.name)}
-        return found | known._asdict()
+    def _past_view(self, endpoint: EndpointState, window: "RollupWindow") -> EndpointView:
+        """The row of an endpoint in a window that is over."""
+        facts, slot = endpoint.facts, endpoint.slot
+        view = self._views.of(facts.name, (facts, slot, window), lambda: window.past_view(facts, slot))
+        return self._in_context(view, None, window.question.vantage)
+
+    def _over(self, view: EndpointView, window: "RollupWindow") -> EndpointView:
+        """The row of the present with the figures of a longer window."""
+        return self._long.of(view.name, (view, window), lambda: window.live_view(view))
+
+    def _in_context(self, view: EndpointView, attribution: Attribution | None, vantage: str | None) -> EndpointView:
+        """A row with what is not of its samples: what its failing is attributed to, what is usual of it, its incidents.
+
+        And how it keeps its objective.
+        """
+        known = self.background.of(view.name, lane_of(view.facts.connection), vantage)
+        objective = self.objective(view.name)
+        return self._full.of(
+            view.name,
+            (view, attribution, known, objective),
+            lambda: replace(view, attribution=attribution, objective=objective, **known._asdict()),
+        )
 
     def objective(self, name: str) -> "SloStatus | None":
         """How an endpoint keeps its service-level objective, as it was counted last; None where it has none."""
@@ -340,10 +385,7 @@ class FleetState:
         phase, each = self.link_at(now).phase, self.endpoints.values()
         seen = [self._view(one, on, since, now, phase, fully=options.ranked) for one in each]
         attributions = self._attributions(seen, now)
-        return [
-            replace(one, attribution=attributions.get(one.name), **self._behind(one.facts, options.vantage))
-            for one in seen
-        ]
+        return [self._in_context(one, attributions.get(one.name), options.vantage) for one in seen]
 
     def _attributions(self, views: Iterable[EndpointView], now: int) -> dict[str, Attribution]:
         """The attribution of each failing endpoint, by name; computed again only when a probe or a check is new."""
@@ -376,43 +418,62 @@ class FleetState:
     def _view(
         self, endpoint: EndpointState, on: TimeGrid, since: int, now: int, phase: Phase, *, fully: bool
     ) -> EndpointView:
-        shown, judgement = endpoint.figures(on, since, now, fully=fully), self._judged.get(endpoint.facts.name)
-        word, why = state(
-            endpoint.facts,
-            endpoint.monitor,
-            self.engine,
-            shown,
-            last=endpoint.last,
-            last_sent=endpoint.last_sent,
-            now=now,
-            unprobed=unprobed(phase, endpoint.monitor),
-            judgement=judgement,
-            has_baseline=self._has_baseline(judgement),
-        )
-        is_judged = judgement is not None and SHOWN.get(judgement.state) == word
-        signals, sent, asked = endpoint.signals, endpoint.last_sent, endpoint.facts.tier
-        tightest, tier = next(iter(signals.levels), None), tier_of(signals.seen)
-        return EndpointView(
-            facts=endpoint.facts,
-            slot=endpoint.slot,
-            state=word,
-            why=why,
-            figures=shown,
-            monitor=endpoint.monitor,
-            served=None if sent is None else served(sent),
-            last_at=None if sent is None else sent.started_at,
-            last_failure=endpoint.failures[-1].outcome if endpoint.failures else None,
-            levels=signals.levels,
-            headroom=None if tightest is None else tightest.headroom,
-            reset_at=reset_at(signals.levels, endpoint.monitor),
-            empty_at=None if tightest is None else tightest.empty_at,
-            hit_at=None if endpoint.hit is None else endpoint.hit.started_at,
-            hit_by=None if endpoint.hit is None else endpoint.hit.limited_by,
-            other_tier=tier if other_tier(asked, tier) else None,
-            changes=signals.changes,
-            since=judgement.since if judgement is not None and is_judged else endpoint.since(word),
-            ratio=judgement.ratio if judgement is not None and is_judged else None,
-        )
+        """The row of an endpoint by its samples and its schedule; the one before where all is as it was."""
+        facts, monitor = endpoint.facts, endpoint.monitor
+        shown, judgement = endpoint.figures(on, since, now, fully=fully), self._judged.get(facts.name)
+        idle = unprobed(phase, monitor)
+        has_baseline, engine = self._has_baseline(judgement), self.engine
+        held_back = None if engine is None else (engine.paused, engine.over_budget)
+        late = Lateness.of(facts, monitor, endpoint.last_sent, now)
+
+        def made() -> EndpointView:
+            named = state(
+                facts,
+                monitor,
+                engine,
+                shown,
+                last=endpoint.last,
+                last_sent=endpoint.last_sent,
+                now=now,
+                unprobed=idle,
+                judgement=judgement,
+                has_baseline=has_baseline,
+            )
+            return view_of(endpoint, shown, named, judgement)
+
+        made_of = (endpoint.known, shown, judgement, idle, has_baseline, held_back, late)
+        return self._views.of(facts.name, made_of, made)
+
+
+def view_of(
+    endpoint: EndpointState, shown: Figures, named: tuple[State, str], judgement: Judgement | None
+) -> EndpointView:
+    """The row of an endpoint with these figures, in a state and why it is so; ``judgement``: None where all is well."""
+    word, why = named
+    is_judged = judgement is not None and SHOWN.get(judgement.state) == word
+    signals, sent, asked = endpoint.signals, endpoint.last_sent, endpoint.facts.tier
+    tightest, tier = next(iter(signals.levels), None), tier_of(signals.seen)
+    return EndpointView(
+        facts=endpoint.facts,
+        slot=endpoint.slot,
+        state=word,
+        why=why,
+        figures=shown,
+        monitor=endpoint.monitor,
+        served=None if sent is None else served(sent),
+        last_at=None if sent is None else sent.started_at,
+        last_failure=endpoint.failures[-1].outcome if endpoint.failures else None,
+        levels=signals.levels,
+        headroom=None if tightest is None else tightest.headroom,
+        reset_at=reset_at(signals.levels, endpoint.monitor),
+        empty_at=None if tightest is None else tightest.empty_at,
+        hit_at=None if endpoint.hit is None else endpoint.hit.started_at,
+        hit_by=None if endpoint.hit is None else endpoint.hit.limited_by,
+        other_tier=tier if other_tier(asked, tier) else None,
+        changes=signals.changes,
+        since=judgement.since if judgement is not None and is_judged else endpoint.since(word),
+        ratio=judgement.ratio if judgement is not None and is_judged else None,
+    )
 
 
 def _worst(views: Iterable[EndpointView]) -> Attribution | None:

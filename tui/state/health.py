@@ -1,6 +1,6 @@
 """Health: an endpoint's state in one word, from its schedule and newest samples, by one documented rule."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from probes.alerts.state import Judgement
 from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus
@@ -18,6 +18,35 @@ LATE_INTERVALS: Final = 3
 
 STALE_MS: Final = (60_000, 300_000)
 """Where nobody is going to probe it, it is stale after three intervals, within these bounds."""
+
+
+class Lateness(NamedTuple):
+    """All that time alone decides of an endpoint's state: while it is equal and nothing new comes, so is the state.
+
+    ``blocked``: the engine leaves it alone still. The others say how old its newest sent sample is, against its
+    interval: ``late``, older than one and a half; ``silent``, so old that it waits whatever it was before; ``stale``,
+    so old that it says nothing of the present where no other will come.
+    """
+
+    blocked: bool = False
+    late: bool = False
+    silent: bool = False
+    stale: bool = False
+
+    @classmethod
+    def of(cls, facts: EndpointFacts, monitor: MonitorStatus, last_sent: Sample | None, now: int) -> "Lateness":
+        """At ``now``, in ms since the epoch."""
+        blocked = monitor.blocked_until is not None and monitor.blocked_until > now
+        if last_sent is None:
+            return cls(blocked)
+        age, interval_ms = now - last_sent.started_at, facts.interval * 1000
+        several = LATE_INTERVALS * interval_ms
+        return cls(
+            blocked,
+            late=age > 1.5 * interval_ms,
+            silent=age > max(several, 30_000),
+            stale=age > min(max(several, STALE_MS[0]), STALE_MS[1]),
+        )
 
 
 def state(
@@ -45,6 +74,7 @@ def state(
     sample yet, or none for long), `slow` (as judged; without a baseline: see `tui.state.figures`), `skipped` (the
     last due probe was not sent, and none since), `ok`.
     """
+    late = Lateness.of(facts, monitor, last_sent, now)
     if not facts.enabled:
         return "paused", "enabled = false in the configuration"
     if monitor.paused or (engine is not None and engine.paused):
@@ -55,21 +85,16 @@ def state(
         return "budget", line(engine.over_budget)
     word = judged.SHOWN.get(judgement.state) if judgement is not None else None
     broken = (word, judged.why(judgement)) if judgement is not None and word is not None and word != "slow" else None
-    if monitor.blocked_until is not None and monitor.blocked_until > now:
+    if late.blocked:
         return broken if broken is not None and monitor.failing else _blocked(monitor, last_sent)
-    if unprobed and last_sent is not None and now - last_sent.started_at > _stale_after_ms(facts):
+    if unprobed and late.stale:
         return "stale", unprobed
     if broken is not None:
         return broken
     slow = judged.why(judgement) if judgement is not None and word == "slow" else ""
     if figures.slow and not has_baseline:
         slow = slow or "the last three against this window's median"
-    return _by_samples(facts, monitor, slow, last=last, last_sent=last_sent, now=now)
-
-
-def _stale_after_ms(facts: EndpointFacts) -> float:
-    """How old the newest sample may be where no other will come."""
-    return min(max(LATE_INTERVALS * facts.interval * 1000, STALE_MS[0]), STALE_MS[1])
+    return _by_samples(monitor, slow, late, last=last, last_sent=last_sent)
 
 
 def _lacking(facts: EndpointFacts, last: Sample | None) -> str:
@@ -80,13 +105,7 @@ def _lacking(facts: EndpointFacts, last: Sample | None) -> str:
 
 
 def _by_samples(
-    facts: EndpointFacts,
-    monitor: MonitorStatus,
-    slow: str,
-    *,
-    last: Sample | None,
-    last_sent: Sample | None,
-    now: int,
+    monitor: MonitorStatus, slow: str, lateness: Lateness, *, last: Sample | None, last_sent: Sample | None
 ) -> tuple[State, str]:
     """The state by the newest samples, of an endpoint that nothing keeps from being probed, and why.
 
@@ -100,12 +119,11 @@ def _by_samples(
         return "limited", _limited(last_sent, _words(last_sent))
     if last_sent.outcome in FAILED:
         return "failing", _words(last_sent)
-    if now - last_sent.started_at > max(LATE_INTERVALS * facts.interval * 1000, 30_000):
+    if lateness.silent:
         return "waiting", "no sample for long"
     if slow:
         return "slow", slow
-    late = now - last_sent.started_at > 1.5 * facts.interval * 1000
-    if late and last is not None and last.outcome is Outcome.SKIPPED:
+    if lateness.late and last is not None and last.outcome is Outcome.SKIPPED:
         return "skipped", line(last.outcome_detail or "the last due probe was not sent")
     return "ok", ""
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from probes.alerts.incident import Incident
-from probes.certificate import Certificate
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.stats.sample_values import chars_per_s, setup_ms
@@ -16,6 +15,7 @@ from tui.state.served_by import ServingChange, ServingSeen
 
 if TYPE_CHECKING:  # a screen without a store reads none
     from probes.alerts.detect.baseline import Baseline
+    from probes.certificate import Certificate
     from probes.store.alerts.baselines import BaselineKey
     from probes.store.read.reader import PanelPoint
 
@@ -241,7 +241,7 @@ class LoadedHistory:
     readings: Mapping[str, tuple[LimitReading, ...]] = field(default_factory=dict)
     seen: Mapping[str, tuple[ServingSeen, ...]] = field(default_factory=dict)
     changes: Mapping[str, tuple[ServingChange, ...]] = field(default_factory=dict)
-    certificate: Certificate | None = None
+    certificate: "Certificate | None" = None
     vantages: tuple[str, ...] = ()
     oldest_at: float | None = None
     baselines: "Mapping[BaselineKey, Baseline] | None" = None

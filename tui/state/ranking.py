@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal
+from functools import partial
+from typing import Any, Final, Literal, NamedTuple
 
 from probes.stats.quantiles import known, ratio
+from tui.state.remembered import Remembered
 from tui.state.view import EndpointView, GroupRank
 
 Rank = Literal["ttft", "p95", "tokens/s", "chars/s", "errors", "cost"]
@@ -35,50 +37,64 @@ def grouped(views: Sequence[EndpointView]) -> dict[str, list[EndpointView]]:
     return groups
 
 
-def compared(views: Sequence[EndpointView], rank: Rank | None = None) -> list[EndpointView]:
+class Comparison(NamedTuple):
+    """How one endpoint compares with the others of its group: the medians over the best ones', and its place."""
+
+    ttft_ratio: float | None = None
+    tokens_per_s_ratio: float | None = None
+    group_rank: GroupRank | None = None
+
+
+def compared(
+    views: Sequence[EndpointView], rank: Rank | None = None, kept: Remembered[EndpointView] | None = None
+) -> list[EndpointView]:
     """The views in their order, those that share a group with their ratios to the best of it.
 
     With a ``rank`` they have their `GroupRank` too, by that figure, then TTFT, then tokens/s; ties keep their order.
+    One that is as it was and compares as it did is the same object as the one ``kept``.
     """
-    found: dict[str, EndpointView] = {}
+    found: dict[str, Comparison] = {}
     for group in grouped(views).values():
         if len(group) > 1:
-            members = _with_ratios(group)
-            found |= {one.name: one for one in (members if rank is None else _with_rank(members, rank))}
-    return [found.get(view.name, view) for view in views]
-
-
-def _with_ratios(group: Sequence[EndpointView]) -> list[EndpointView]:
-    ttft = min(known(one.figures.ttft_p50_ms for one in group), default=None)
-    speed = max(known(one.figures.tokens_per_s_p50 for one in group), default=None)
+            found |= _ratios(group) if rank is None else _ranks(group, rank)
+    remembered = Remembered() if kept is None else kept
     return [
-        replace(
-            one,
-            ttft_ratio=ratio(one.figures.ttft_p50_ms, ttft),
-            tokens_per_s_ratio=ratio(one.figures.tokens_per_s_p50, speed),
-        )
-        for one in group
+        one if (by := found.get(one.name)) is None else remembered.of(one.name, (one, by), partial(_compared, one, by))
+        for one in views
     ]
 
 
-def _with_rank(group: Sequence[EndpointView], rank: Rank) -> list[EndpointView]:
+def _compared(view: EndpointView, by: Comparison) -> EndpointView:
+    return replace(view, ttft_ratio=by.ttft_ratio, tokens_per_s_ratio=by.tokens_per_s_ratio, group_rank=by.group_rank)
+
+
+def _ratios(group: Sequence[EndpointView]) -> dict[str, Comparison]:
+    ttft = min(known(one.figures.ttft_p50_ms for one in group), default=None)
+    speed = max(known(one.figures.tokens_per_s_p50 for one in group), default=None)
+    return {
+        one.name: Comparison(ratio(one.figures.ttft_p50_ms, ttft), ratio(one.figures.tokens_per_s_p50, speed))
+        for one in group
+    }
+
+
+def _ranks(group: Sequence[EndpointView], rank: Rank) -> dict[str, Comparison]:
     figure = _LESS_IS_BETTER.get(rank) or _MORE_IS_BETTER[rank]
     best = {name: _best(group, of, min) for name, of in _LESS_IS_BETTER.items()}
     best |= {name: _best(group, of, max) for name, of in _MORE_IS_BETTER.items()}
     slowest = max(known(one.figures.ttft_p50_ms for one in group), default=None)
     places = {one.name: place for place, one in enumerate(sorted(group, key=_order(rank)), 1)}
-    return [
-        replace(
-            one,
+    ratios = _ratios(group)
+    return {
+        one.name: ratios[one.name]._replace(
             group_rank=GroupRank(
                 place=None if figure(one) is None else places[one.name],
                 size=len(group),
                 best=frozenset(name for name, names in best.items() if one.name in names),
                 ttft_share=ratio(one.figures.ttft_p50_ms, slowest),
-            ),
+            )
         )
         for one in group
-    ]
+    }
 
 
 def _best(group: Sequence[EndpointView], figure: Figure, choose: Callable[[list[float]], float]) -> set[str]:

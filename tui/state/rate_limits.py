@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from probes.rate_limits.headers import Bucket, parse_bucket
+from probes.rate_limits.bucket import Bucket, parse_bucket
 from probes.sample import Sample
 
 LEAST_READINGS: Final = 3

@@ -1,13 +1,15 @@
 """What served the probes of an endpoint, when that or its provider's list of models changed, and its rate limits."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from probes.models.changes import ModelEvent
 from probes.sample import Sample
 from tui.state.rate_limits import LimitLevel, LimitReading, levels
+
+if TYPE_CHECKING:  # the first picture has none
+    from probes.models.changes import ModelEvent
 
 WORDS: Final = ("model", "tier", "upstream", "build")
 """What the fields of `ServingSeen` after the instant are called on the screen, in their order."""
@@ -57,21 +59,22 @@ class ServingChange:
 
 def changes(seen: Iterable[ServingSeen]) -> list[ServingChange]:
     """The changes in who served one endpoint, whose responses come oldest first. What is not known is no change."""
-    found: list[ServingChange] = []
     held: list[str | None] = [None] * len(WORDS)
-    for at, *said in seen:
-        if said == held:
-            continue
-        for place, after in enumerate(said):
-            before = held[place]
-            if after is not None:
-                held[place] = after
-                if before is not None and before != after:
-                    found.append(ServingChange(at, WORDS[place], before, after))
-    return found
+    return [change for one in seen for change in changed(held, one)]
 
 
-def listing_change(event: ModelEvent) -> ServingChange:
+def changed(held: list[str | None], seen: ServingSeen) -> Iterator[ServingChange]:
+    """The changes from what is ``held``, the last known of each of `WORDS`, to what was seen; held from then on."""
+    at, *said = seen
+    for place, after in enumerate(said):
+        before = held[place]
+        if after is not None and after != before:
+            held[place] = after
+            if before is not None:
+                yield ServingChange(at, WORDS[place], before, after)
+
+
+def listing_change(event: "ModelEvent") -> ServingChange:
     """What became of an endpoint's model in its provider's list."""
     match event.what:
         case "vanished":
@@ -103,6 +106,7 @@ KEPT: Final = 30
 """How many of the last responses are remembered."""
 
 CHANGES_KEPT: Final = 100
+"""How many changes are remembered, the newest: some providers name another build with nearly every response."""
 
 
 @dataclass(slots=True)

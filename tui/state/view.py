@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from probes.alerts.incident import Incident
 from probes.alerts.state import Metric
-from probes.certificate import Certificate
-from probes.diagnosis.attribution import Attribution
 from probes.endpoint import Lane
 from probes.feed.messages import ConfigurationStatus, EndpointFacts, EngineStatus, MonitorStatus
 from probes.outcome import Outcome
-from tui.state.rate_limits import LimitLevel
-from tui.state.served_by import ServingChange
 from tui.style.palette import Phase, State
 from tui.time.background import IncidentSpan, UsualBand
 from tui.time.time_grid import TimeGrid
@@ -23,6 +19,10 @@ from tui.time.time_grid import TimeGrid
 if TYPE_CHECKING:  # the first picture has none
     from probes.alerts.detect.baseline import Baseline
     from probes.alerts.objective import SloStatus
+    from probes.certificate import Certificate
+    from probes.diagnosis.attribution import Attribution
+    from tui.state.rate_limits import LimitLevel
+    from tui.state.served_by import ServingChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +138,18 @@ class EndpointView:
     served: str | None = None
     last_at: int | None = None
     last_failure: Outcome | None = None
-    levels: tuple[LimitLevel, ...] = ()
+    levels: "tuple[LimitLevel, ...]" = ()
     headroom: float | None = None
     reset_at: int | None = None
     empty_at: int | None = None
     hit_at: int | None = None
     hit_by: str | None = None
     other_tier: str | None = None
-    changes: tuple[ServingChange, ...] = ()
+    changes: "tuple[ServingChange, ...]" = ()
     ttft_ratio: float | None = None
     tokens_per_s_ratio: float | None = None
     group_rank: GroupRank | None = None
-    attribution: Attribution | None = None
+    attribution: "Attribution | None" = None
     since: int | None = None
     ratio: float | None = None
     usual: Mapping[Metric, UsualBand] = field(default_factory=dict)
@@ -219,11 +219,11 @@ class Dashboard:
     untrusted: int = 0
     own_faults: int = 0
     buffered: int = 0
-    certificate: Certificate | None = None
+    certificate: "Certificate | None" = None
     selected: str | None = None
     frozen_at: int | None = None
     past: bool = False
     filled_ms: int | None = None
     vantage: str | None = None
-    attribution: Attribution | None = None
+    attribution: "Attribution | None" = None
     incidents: tuple[Incident, ...] = ()

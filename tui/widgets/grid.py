@@ -1,7 +1,7 @@
 """Grid: lines of styled pieces under a fixed head, as one line-API widget; only changed lines are drawn again."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Final
 
 from rich.cells import cell_len
@@ -15,8 +15,9 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from tui.style.contrast import LEAST_CONTRAST, contrast
 from tui.style.palette import SLOTS, Piece, endpoint_color
-from tui.widgets.charts.plot import LEAST_CONTRAST, contrast
+from tui.widgets.plain_lines import PlainLines
 
 INKS: Final = ("ttft", "speed")
 """The styles of blocks."""
@@ -49,15 +50,43 @@ RANKED: Final = "▾"
 """In the head, before the column that rows are ranked by."""
 
 
-@dataclass(frozen=True, slots=True)
+Pieces = tuple[Piece, ...]
+
+
 class Line:
-    """One line: its pieces, and the row it belongs to (None for a heading)."""
+    """One line: its pieces, and the row it belongs to (None for a heading).
 
-    pieces: tuple[Piece, ...]
-    owner: str | None = None
+    ``pieces`` may be given as a function, which is called when the line is first seen: of a thousand rows a screen
+    shows fifty. Two lines are equal that look alike and belong to the same row.
+    """
+
+    __slots__ = ("_pieces", "owner")
+
+    def __init__(self, pieces: Pieces | Callable[[], Pieces], owner: str | None = None) -> None:
+        self._pieces = pieces
+        self.owner = owner
+
+    @property
+    def pieces(self) -> Pieces:
+        """The pieces, left to right."""
+        if callable(self._pieces):
+            self._pieces = self._pieces()
+        return self._pieces
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Line):
+            return NotImplemented
+        return self is other or (self.owner == other.owner and self.pieces == other.pieces)
+
+    def __hash__(self) -> int:
+        return hash((self.pieces, self.owner))
 
 
-class Grid(ScrollView, can_focus=False):
+NOTHING: Final = Line(())
+"""What is below the last line."""
+
+
+class Grid(PlainLines, ScrollView, can_focus=False):
     """Draws lines under a head; colours come from component classes.
 
     The wheel scrolls, a click on a row posts `Clicked`, one on a title of the head `TitleClicked`.
@@ -119,8 +148,10 @@ class Grid(ScrollView, can_focus=False):
         self._lines: list[Line] = []
         self._head: tuple[Title, ...] = ()
         self._selected: str | None = None
-        self._strips: dict[Line | tuple[Title, ...], Strip] = {}
+        self._titles = Line(())
+        self._strips: dict[int, tuple[Line, bool, Strip]] = {}
         self._look: dict[str, Style] = {}
+        self._look_selected: dict[str, Style] = {}
 
     @property
     def width(self) -> int:
@@ -132,20 +163,29 @@ class Grid(ScrollView, can_focus=False):
         before, moved = self._lines, selected != self._selected
         was, self._selected, self._lines = self._selected, selected, list(lines)
         if head != self._head or len(before) != len(self._lines):
-            self._head = head
+            self._head, self._titles = head, Line(tuple((text, "head") for text, _ in head))
             self._set_length()
             self.refresh()
         else:
-            for number, (old, new) in enumerate(zip(before, self._lines, strict=True)):
-                if (old is not new and old != new) or (
-                    moved and new.owner is not None and new.owner in (was, selected)
-                ):
-                    self._refresh_line(number)
-        if len(self._strips) > 2 * len(self._lines) + 1:  # as many again that are not shown now
-            live = {*self._lines, head}
-            self._strips = {key: strip for key, strip in self._strips.items() if key in live}
+            for number in self._in_sight:
+                old, new = before[number], self._lines[number]
+                is_as_before = old == new
+                if is_as_before:
+                    self._lines[number] = old  # so is its strip
+                y = number + 1 - self.scroll_offset.y
+                if moved and new.owner is not None and new.owner in (was, selected):
+                    self.refresh(Region(0, y, self.width, 1))
+                elif not is_as_before:
+                    begin, end = changed_cells(old.pieces, new.pieces, self.width)
+                    self.refresh(Region(begin, y, end - begin, 1))
         if moved:
             self._reveal()
+
+    @property
+    def _in_sight(self) -> range:
+        """The lines that are not scrolled out of sight."""
+        first = self.scroll_offset.y
+        return range(first, min(first + max(self.size.height - 1, 0), len(self._lines)))
 
     def owner_at(self, y: int) -> str | None:
         """The row drawn at a line of the widget, None for the head and headings."""
@@ -154,15 +194,19 @@ class Grid(ScrollView, can_focus=False):
 
     def render_line(self, y: int) -> Strip:
         """One line of the widget: the head stays, the rest scrolls."""
-        width, number = self.width, y - 1 + self.scroll_offset.y
+        number = y - 1 + self.scroll_offset.y
         if y == 0:
-            return self._drawn(self._head, lambda: [(text, "head") for text, _ in self._head], width)
-        if number >= len(self._lines):
-            return Strip.blank(width, self.rich_style)
-        line = self._lines[number]
-        if line.owner is None or line.owner != self._selected:
-            return self._drawn(line, lambda: line.pieces, width)
-        return self._strip(line.pieces, width, Style(bgcolor=self._style("selected").bgcolor))
+            line = self._titles
+        elif number < len(self._lines):
+            line = self._lines[number]
+        else:
+            line = NOTHING
+        is_selected = line.owner is not None and line.owner == self._selected
+        drawn = self._strips.get(y)
+        if drawn is None or drawn[0] is not line or drawn[1] != is_selected:
+            over = Style(bgcolor=self._style("selected").bgcolor) if is_selected else None
+            drawn = self._strips[y] = (line, is_selected, self._strip(line.pieces, over))
+        return drawn[2]
 
     def notify_style_update(self) -> None:
         """A new theme or new styles: everything is drawn anew."""
@@ -200,26 +244,23 @@ class Grid(ScrollView, can_focus=False):
     def _forget(self) -> None:
         self._strips.clear()
         self._look.clear()
+        self._look_selected.clear()
 
-    def _drawn(self, key: Line | tuple[Title, ...], pieces: Callable[[], Sequence[Piece]], width: int) -> Strip:
-        """The strip of a line, from the cache where it was drawn before."""
-        if key not in self._strips:
-            self._strips[key] = self._strip(pieces(), width)
-        return self._strips[key]
-
-    def _strip(self, pieces: Sequence[Piece], width: int, over: Style | None = None) -> Strip:
-        """The pieces as a strip; ``over`` is the ground of the selected row."""
-        if over is None:
-            return Strip([Segment(text, self._style(name)) for text, name in pieces]).adjust_cell_length(
-                width, self.rich_style
-            )
-        segments = [Segment(text, self._style_over(name, over)) for text, name in pieces]
-        return Strip(segments).adjust_cell_length(width, self.rich_style + over)
+    def _strip(self, pieces: Pieces, over: Style | None) -> Strip:
+        """The pieces as a strip as wide as the widget; ``over`` is the ground of the selected row."""
+        style, blank = self._style, self._style("")
+        beside = Style(bgcolor=blank.bgcolor)  # the room of the scrollbar
+        if over is not None:
+            style, blank = partial(self._style_over, over=over), blank + over
+        line = Strip([Segment(text, style(name)) for text, name in pieces]).adjust_cell_length(self.width, blank)
+        return line.adjust_cell_length(self.outer_size.width, beside)
 
     def _style(self, name: str) -> Style:
         if name not in self._look:
             part, _, ground = name.rpartition(" ")
-            if part:
+            if not name:
+                self._look[name] = self.rich_style
+            elif part:
                 self._look[name] = self._style(part) + Style(bgcolor=self._style(ground).bgcolor)
             elif name.startswith("slot"):
                 color = endpoint_color(int(name[4:]) % SLOTS, dark=self.app.current_theme.dark)
@@ -229,7 +270,13 @@ class Grid(ScrollView, can_focus=False):
         return self._look[name]
 
     def _style_over(self, name: str, over: Style) -> Style:
-        """A style in the selected row, where a graph has its ground too."""
+        """A style in the selected row; ``over`` is its ground."""
+        if name not in self._look_selected:
+            self._look_selected[name] = self._mixed(name, over)
+        return self._look_selected[name]
+
+    def _mixed(self, name: str, over: Style) -> Style:
+        """A style over the ground of the selected row, where a graph has its ground too."""
         style, ground = self._style(name), name.rpartition(" ")[2]
         if ground in GROUNDED:
             return style
@@ -248,11 +295,6 @@ class Grid(ScrollView, can_focus=False):
         grounds = [_shifted(over.bgcolor, self.rich_style.bgcolor, shade, share) for share in SHARES]
         return next((one for one in grounds if all(_is_told(ink, one) for ink in inks)), grounds[-1])
 
-    def _refresh_line(self, number: int) -> None:
-        y = number + 1 - self.scroll_offset.y
-        if 0 < y < self.size.height:
-            self.refresh(Region(0, y, self.width, 1))
-
     def _reveal(self) -> None:
         """Scroll just so far that the selected row, and a heading right above it, can be seen."""
         owned = [number for number, line in enumerate(self._lines) if line.owner == self._selected]
@@ -266,6 +308,23 @@ class Grid(ScrollView, can_focus=False):
             self.scroll_to(y=first, animate=False, force=True)
         elif last >= top + page:
             self.scroll_to(y=last - page + 1, animate=False, force=True)
+
+
+def changed_cells(before: Pieces, after: Pieces, width: int) -> tuple[int, int]:
+    """The first cell of a line in which two versions of it differ, and the one after the last; ``width`` is its end.
+
+    Whole pieces are compared. What stands behind a piece that has become longer or shorter has moved, so it differs.
+    """
+    same = 0
+    while same < min(len(before), len(after)) and before[same] == after[same]:
+        same += 1
+    begin = sum(cell_len(text) for text, _ in after[:same])
+    alike = 0
+    while alike < min(len(before), len(after)) - same and before[-1 - alike] == after[-1 - alike]:
+        alike += 1
+    was, is_now = (sum(cell_len(text) for text, _ in one[same : len(one) - alike]) for one in (before, after))
+    end = begin + is_now if was == is_now else width
+    return min(begin, width), min(end, width)
 
 
 def _is_told(ink: Color | None, ground: Color | None) -> bool:

@@ -9,9 +9,9 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from tui.style.palette import SLOTS, Piece, endpoint_color
+from tui.widgets.plain_lines import PlainLines
 
 Row = tuple[Piece, ...]
 
@@ -21,7 +21,7 @@ Make = Callable[[int, int], Sequence[Row]]
 STYLES: Final = ("figure", "label", "dim", "hint", "title", "success", "warning", "error", "badge", "speed", "chosen")
 
 
-class Plate(Widget, can_focus=False):
+class Plate(PlainLines, can_focus=False):
     """Draws rows; what is cut at its edge ends in "…". A click on one posts `Clicked`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"plate--{name}" for name in STYLES}
@@ -55,6 +55,7 @@ class Plate(Widget, can_focus=False):
         self._rows: tuple[Row, ...] = ()
         self._chosen = range(0)
         self._look: dict[str, Style] = {}
+        self._strips: dict[int, tuple[object, Strip]] = {}
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -75,11 +76,16 @@ class Plate(Widget, can_focus=False):
 
     def render_line(self, y: int) -> Strip:
         """One row."""
-        width = self.size.width
-        if y >= len(self._rows):
-            return Strip.blank(width, self._style("blank"))
-        over = Style(bgcolor=self._style("chosen").bgcolor) if y in self._chosen else Style()
-        segments = [Segment(text, self._style(name) + over) for text, name in self._rows[y]]
+        made_of = (self._rows[y] if y < len(self._rows) else (), y in self._chosen, self.size.width)
+        drawn = self._strips.get(y)
+        if drawn is None or drawn[0] != made_of:
+            drawn = self._strips[y] = (made_of, self._strip(*made_of))
+        return drawn[1]
+
+    def _strip(self, row: Row, is_chosen: bool, width: int) -> Strip:
+        """A row as a strip of that width."""
+        over = Style(bgcolor=self._style("chosen").bgcolor) if is_chosen else Style()
+        segments = [Segment(text, self._style(name) + over) for text, name in row]
         strip = Strip(segments)
         if strip.cell_length > width > 0 and strip.crop(width).text.strip():
             ink = next(reversed(segments)).style
@@ -89,6 +95,7 @@ class Plate(Widget, can_focus=False):
     def notify_style_update(self) -> None:
         """A new theme: styles are looked up anew."""
         self._look.clear()
+        self._strips.clear()
         super().notify_style_update()
 
     def on_click(self, event: events.Click) -> None:

@@ -17,12 +17,18 @@ Sources = Annotated[list[str], typer.Argument(metavar="FROM", help="Stores whose
 
 
 @history_app.callback()
-def history(ctx: typer.Context, as_json: JsonOption = False) -> None:
+def history(
+    ctx: typer.Context,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Also the bytes of each table of a large file: that takes seconds.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Say what the store holds; check it, rebuild its rollups, shrink it."""
     if ctx.invoked_subcommand is None:
         from probes.cli.commands.history import history
 
-        history(ctx.obj, as_json=as_json)
+        history(ctx.obj, tables=tables, as_json=as_json)
 
 
 @history_app.command()

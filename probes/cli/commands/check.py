@@ -23,7 +23,6 @@ from probes.endpoint import DEFAULT_REASONING, Endpoint
 from probes.keys.lookup import KeySources, find_sources, flaw_in_environment
 from probes.store.location import default_url, shown
 from probes.text import line
-from probes.wire.aws import NO_BOTOCORE
 
 WIDTH: Final = 80
 """Columns that lines are kept to where their words allow it."""
@@ -52,6 +51,8 @@ def check(config: Path | None, *, as_json: bool) -> None:
     loaded = load(file)
     notes = [*route_notes(loaded.endpoints), *_base_url_notes(loaded, shipped=file.found == "shipped")]
     if any(one.aws_service for one in loaded.endpoints) and find_spec("botocore") is None:
+        from probes.wire.aws import NO_BOTOCORE
+
         notes = [*notes, NO_BOTOCORE]
     names = dict.fromkeys(name for one in loaded.endpoints for name in one.key_names)
     names |= dict.fromkeys(alert_key_users(loaded.alerts))

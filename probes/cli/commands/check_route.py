@@ -1,12 +1,21 @@
 """``check`` of how endpoints are connected to: proxies, socket files, authorities, certificates, the environment."""
 
+import os
 import time
 from collections.abc import Iterable
 from typing import Any
 
 from probes.endpoint import Endpoint
-from probes.route import ENVIRONMENT, SYSTEM, UnixSocket, ignored_notes, ignored_proxy, via_of
-from probes.transport.connect import is_encrypted
+from probes.route import (
+    CA_VARIABLES,
+    ENVIRONMENT,
+    SYSTEM,
+    UnixSocket,
+    ignored_notes,
+    ignored_proxy,
+    is_encrypted,
+    via_of,
+)
 
 
 def route_facts(endpoint: Endpoint) -> list[str]:
@@ -40,7 +49,8 @@ def route_record(endpoint: Endpoint) -> dict[str, Any]:
 def route_notes(endpoints: Iterable[Endpoint]) -> list[str]:
     """Ignored proxies and expired certificates. Raises ConfigError where the environment names an unusable file."""
     enabled = [one for one in endpoints if one.enabled]
-    if any(is_encrypted(one.base_url) and one.route.tls.ca is None for one in enabled):
+    named = any(os.environ.get(variable) for variable in CA_VARIABLES)
+    if named and any(is_encrypted(one.base_url) and one.route.tls.ca is None for one in enabled):
         from probes.tls.context import check_environment  # only now: `ssl` is of no use to most checks
 
         check_environment()

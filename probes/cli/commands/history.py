@@ -1,4 +1,7 @@
-"""``history``: shows what a store holds, checks it, rebuilds its rollups, frees room, copies and merges it."""
+"""``history``: shows what a store holds, checks it, rebuilds its rollups, frees room, copies and merges it.
+
+What works on a store is imported by its own function: the tables and their library take longer than showing them.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,19 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-import typer
-
 from probes.cli.output.progress_bar import progress_bar
 from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.output.terminal import say
 from probes.config.file import find_config
 from probes.config.load import Config, load
 from probes.sample import iso
-from probes.store.history import checking, copying, merging
-from probes.store.history import vacuum as vacuuming
 from probes.store.history.contents import NOTHING, StoreContents, contents
-from probes.store.history.duplicates import shared_vantages
-from probes.store.history.rebuild import rebuild as rebuild_rollups
 from probes.store.location import default_url, shown
 from probes.store.problem import NoHistory, StoreProblem
 from probes.store.write.journal_folder import waiting_for
@@ -28,10 +25,11 @@ from probes.text import line
 VANTAGE_ADVICE: Final = "if these are two machines, give each a [store] vantage"
 
 
-def history(config: Path | None, *, as_json: bool) -> None:
+def history(config: Path | None, *, tables: bool, as_json: bool) -> None:
     """Print what the store holds, and what waits for it on this machine, which is printed even where it cannot be read.
 
-    A store that is not there yet holds nothing, which is no problem. Raises ConfigError and StoreProblem.
+    ``tables``: with the bytes of each table, of a large file too. A store that is not there yet holds nothing, which is
+    no problem. Raises ConfigError and StoreProblem.
     """
     loaded = load(find_config(config))
     url = _url(loaded)
@@ -40,7 +38,7 @@ def history(config: Path | None, *, as_json: bool) -> None:
     lines = [f"waiting    {one.samples:,} samples in {one.folder}" for one in waiting]
     nothing = ""
     try:
-        found = contents(url)
+        found = contents(url, tables=tables)
     except NoHistory as missing:
         found, nothing = NOTHING, missing.detail
     except StoreProblem as problem:
@@ -56,6 +54,8 @@ def history(config: Path | None, *, as_json: bool) -> None:
 
 def rebuild(config: Path | None, *, as_json: bool) -> None:
     """Make the rollups again, and print how far back. Raises ConfigError and StoreProblem."""
+    from probes.store.history.rebuild import rebuild as rebuild_rollups
+
     with progress_bar("Rebuilding") as on_progress:
         found = rebuild_rollups(_url(load(find_config(config))), on_progress)
     lines = [f"{found.rollups:,} rollups made again from samples"]
@@ -65,6 +65,8 @@ def rebuild(config: Path | None, *, as_json: bool) -> None:
 
 def check(config: Path | None, *, as_json: bool) -> bool:
     """Print all that is wrong with the store. Returns whether nothing is. Raises ConfigError and StoreProblem."""
+    from probes.store.history import checking
+
     with progress_bar("Checking") as on_progress:
         found = checking.check(_url(load(find_config(config))), lambda _what, done, total: on_progress(done, total))
     lines = [f"{found.samples:,} samples and {found.rollups:,} rollups were looked at"]
@@ -78,6 +80,8 @@ def check(config: Path | None, *, as_json: bool) -> bool:
 
 def vacuum(config: Path | None, *, as_json: bool) -> None:
     """Shrink the store. Raises ConfigError, StoreProblem, and StoreHeld where a recorder has it."""
+    from probes.store.history import vacuum as vacuuming
+
     with progress_bar("Vacuuming") as on_progress:
         found = vacuuming.vacuum(_url(load(find_config(config))), lambda: on_progress(0, 0))
     _print(asdict(found), as_json, [f"{_size(found.before)} before, {_size(found.after)} now"])
@@ -85,6 +89,8 @@ def vacuum(config: Path | None, *, as_json: bool) -> None:
 
 def copy(source: str, target: str, *, as_json: bool) -> None:
     """Copy a history from URL to URL, and print what both hold. Raises StoreProblem, and StoreHeld."""
+    from probes.store.history import copying
+
     with _naming(source), progress_bar("Copying") as on_progress:
         found = copying.copy(source, target, on_progress)
     held = [f"{one.rows:,} rows of {name}" for name, one in found.tables.items() if one.rows]
@@ -97,6 +103,9 @@ def merge(target: str, sources: Sequence[str], *, as_json: bool) -> None:
 
     Where both hold samples of one vantage, a warning is printed to standard error before they are joined.
     """
+    from probes.store.history import merging
+    from probes.store.history.duplicates import shared_vantages
+
     records, lines = [], []
     for source in sources:
         with _naming(source):
@@ -132,7 +141,7 @@ def _url(config: Config) -> str:
 
 def _print(record: Mapping[str, Any], as_json: bool, lines: Sequence[str]) -> None:
     if as_json:
-        typer.echo(json.dumps(record, indent=2))
+        print(json.dumps(record, indent=2))  # noqa: T201
     elif lines:
         print_lines(lines)
 

@@ -137,12 +137,13 @@ async def _record_alone(
 
     stopping = asyncio.create_task(_pass_on(stop, ended))
     try:
-        opening = open_engine(plan, on_lost=end, stop=stop, heartbeat=heartbeat)
+        opening = open_engine(plan, on_lost=end, stop=stop, heartbeat=heartbeat, on_share=note)
         async with opening as engine, publishing.open(engine, plan.store_url):
             problem = await _problem_at_first(engine, ended)
             if problem is not None and not reasons and (problem.lasting or need_store):
                 raise StoreProblem(problem.state, f"{shown(plan.store_url)} takes no samples: {problem.detail}")
-            note(f"recording {len(engine.monitors)} endpoints into {shown(plan.store_url)}")
+            what = "a share of the" if plan.share else str(len(engine.monitors))
+            note(f"recording {what} endpoints into {shown(plan.store_url)}")
             if seconds is not None:
                 asyncio.get_running_loop().call_later(seconds, stop.set)
             reporting = asyncio.create_task(_report(engine, note, end if need_store else None))
@@ -188,11 +189,17 @@ async def _print_samples(engine: Engine, ended: asyncio.Event, *, is_kept: bool)
     """Run the engine until the end and print its samples, then a table; what nobody keeps or reads ends by itself."""
     tallies = {name: EndpointTally() for name in engine.monitors}
     print_line = _printer(sys.stdout, None if is_kept else ended.set)
+    width = name_width(engine.monitors)
 
     def show(sample: Sample, _: str) -> None:
         tallies.setdefault(sample.endpoint, EndpointTally()).add(sample)
-        print_line(sample_line(sample, name_width(engine.monitors)))
+        print_line(sample_line(sample, width))
 
+    def measure(_: object) -> None:
+        nonlocal width
+        width = name_width(engine.monitors)
+
+    engine.on_endpoints(measure)
     engine.on_sample(show)
     await engine.run(ended)
     for name in engine.monitors:

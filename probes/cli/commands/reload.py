@@ -41,7 +41,7 @@ class Answer:
 
 
 def reload(config: Path | None) -> ExitCode:
-    """Have the recorder that holds the configured store look at its file; print what changed, or what is wrong.
+    """Have the recorders of the configured store look at their files; print what changed, or what is wrong.
 
     The recorder looks twice a second by itself and writes into its store what came of it, so the question is when it
     last looked: any recorder that shares the store can be asked, on this machine or another, without a right to write.
@@ -51,19 +51,18 @@ def reload(config: Path | None) -> ExitCode:
     read = load(find_config(config))
     url = read.store_url or default_url()
     with contextlib.closing(StoreReader(url)) as reader:
-        newest = partial(_newest, reader, read.vantage)
-        answer = ask(newest)
-        last = newest() if answer is None else answer.recorder
-    if answer is None:
+        answers = [answer for one in _all(reader, read.vantage) if (answer := ask(one)) is not None]
+        last = None if answers else next((newest for one in _all(reader, read.vantage) if (newest := one())), None)
+    if not answers:
         say(f"no recorder of {shown(url)} answers: inftop or inftop record starts one")
         if last is not None:
             say(f"(the last that wrote there is process {last.pid} on {line(last.host, 60)}, {_utc(last.beat_at)})")
         say("(one that began before [store] was changed still records where it began, until it is started again)")
         return ExitCode.NOT_OK
-    found = answer.found
-    for words in answer_lines(answer, _now_ms()):
-        (say if found.problem else print)(words)
-    return ExitCode.USAGE if found.problem else ExitCode.OK
+    for answer in answers:
+        for words in answer_lines(answer, _now_ms()):
+            (say if answer.found.problem else print)(words)
+    return ExitCode.USAGE if any(one.found.problem for one in answers) else ExitCode.OK
 
 
 def ask(
@@ -110,9 +109,18 @@ def answer_lines(answer: Answer, now_ms: int) -> list[str]:
     return [f"{who}: {one}" for one in said]
 
 
-def _newest(reader: StoreReader, vantage: str) -> Recorder | None:
-    """The recorder of this place, or else the one that wrote last anywhere."""
-    return reader.recorder(vantage) or reader.recorder(None)
+def _all(reader: StoreReader, vantage: str) -> list[Callable[[], Recorder | None]]:
+    """The newest word of each recorder that shares this place; else of its one, or of whoever wrote last anywhere."""
+
+    def newest() -> Recorder | None:
+        return reader.recorder(vantage) or reader.recorder(None)
+
+    def newest_of(known: Recorder) -> Recorder | None:
+        same = (known.host, known.pid, known.started_at)
+        return next((one for one in reader.recorders(vantage) if (one.host, one.pid, one.started_at) == same), None)
+
+    found = reader.recorders(vantage)
+    return [newest] if len(found) < 2 else [partial(newest_of, one) for one in found]
 
 
 def _utc(ms: int) -> str:

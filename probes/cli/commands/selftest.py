@@ -60,7 +60,7 @@ def _advice(found: Certificate) -> list[str]:
     """What would make a machine of this kind more accurate, where that is known."""
     if found.is_best or not found.system.startswith("Linux") or found.reader in (None, ReaderKind.REAL_TIME):
         return []
-    return ["docs/accuracy.md says how to have the kernel read in real time, which is more accurate on a busy machine"]
+    return ["inftop selftest --fix says how to have the kernel read in real time: more accurate on a busy machine"]
 
 
 def _cells(one: MeasuredLoad) -> tuple[str, ...]:

@@ -5,8 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import typer
-
 Progress = Callable[[int, int], None]
 """Called with how much is done, and of how much in all; 0 and 0 where that is not known."""
 
@@ -17,6 +15,8 @@ def progress_bar(label: str) -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
+    import typer  # only now: it takes longer than showing what a store holds
+
     began = time.monotonic()
     with typer.progressbar(length=1, label=label, show_pos=True, file=sys.stderr) as bar:
 

@@ -8,15 +8,33 @@ from probes.cli.exit_codes import exit_code_of, message_of
 
 
 def answered(words: Sequence[str]) -> bool:
-    """Answer a line of ``best`` or ``status``, and leave with its exit code; False where the parser is to read it."""
+    """Answer a line of these commands, and leave with its exit code; False where the parser is to read it."""
     gc.disable()  # a process of a twentieth of a second makes no garbage worth a look
     try:
         if words[0] == "best":
-            from probes.cli.quick.best import answer
-        else:
-            from probes.cli.quick.status import answer
+            from probes.cli.quick import best
 
-        code = answer(words[1:])
+            code = best.answer(words[1:])
+        elif words[0] == "status":
+            from probes.cli.quick import status
+
+            code = status.answer(words[1:])
+        elif "record" in words:
+            from probes.cli.quick import record
+
+            code = record.answer(words)
+        elif "run" in words:
+            from probes.cli.quick import engine
+
+            code = engine.answer(words)
+        elif "history" in words:
+            from probes.cli.quick import history
+
+            code = history.answer(words)
+        else:
+            from probes.cli.quick import check
+
+            code = check.answer(words)
     except Exception as error:
         found = exit_code_of(error)
         if found is None:

@@ -49,7 +49,9 @@ def restart_needed(running: Config, newest: Config) -> tuple[str, ...]:
     pairs = (
         ("[store] url", running.store_url, newest.store_url),
         ("[store] vantage", running.vantage, newest.vantage),
+        ("[store] share", running.share, newest.share),
         ("[control] models", running.models_every, newest.models_every),
+        ("[engine] workers", running.workers, newest.workers),
         ("[store] retention", running.retention, newest.retention),
     )
     return tuple(name for name, old, new in pairs if old != new)

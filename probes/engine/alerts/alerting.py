@@ -78,8 +78,9 @@ class Alerting:
 
     The store may be away: what is to be stored waits, and incidents go on. They are kept only while they are ours to
     keep (`KeeperLease`), else they are shown as another recorder keeps them. What ``make_notifier`` makes sends what is
-    due of them meanwhile; None: nobody is told. ``now`` gives milliseconds since the epoch, ``elapsed`` nanoseconds
-    that the machine's sleep is part of.
+    due of them meanwhile; None: nobody is told. ``shared``: other recorders of the vantage judge what of the
+    configuration the engine does not probe, and what is judged moves with an endpoint. ``now`` gives milliseconds since
+    the epoch, ``elapsed`` nanoseconds that the machine's sleep is part of.
     """
 
     def __init__(
@@ -90,11 +91,12 @@ class Alerting:
         *,
         vantage: str,
         make_notifier: Callable[[AlertSettings], Notifier] | None = None,
+        shared: bool = False,
         now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         elapsed: Callable[[], int] = elapsed_ns,
     ) -> None:
         self._engine, self._store, self._settings = engine, store, settings
-        self._vantage, self._make_notifier = vantage, make_notifier
+        self._vantage, self._make_notifier, self._shared = vantage, make_notifier, shared
         self._notifier: Notifier | None = None
         self._now, self._elapsed = now, elapsed
         self._judges = Judges(vantage, settings)
@@ -184,13 +186,19 @@ class Alerting:
         return [one.endpoint for one in self._engine.monitors.values()] if self._settings.enabled else []
 
     def _watched(self) -> dict[str, WatchedEndpoint]:
-        return watched_endpoints(self._engine.monitors, self._facts, enabled=self._settings.enabled)
+        monitors, elsewhere = self._engine.monitors, self._facts
+        if self._shared:  # what is configured here is probed at this place, by whomever
+            elsewhere += tuple(EndpointFacts.of(one) for one in self._engine.endpoints if one.name not in monitors)
+        return watched_endpoints(monitors, elsewhere, enabled=self._settings.enabled)
 
     def _reconfigure(self) -> None:
         """Judge the endpoints that are probed now, by the settings of now."""
         new = self._judges.configure(self._endpoints(), self._settings)
         names = {one.name for one in self._judges.endpoints}
-        self._pending.forget({key for key in self._told if key[1] not in names})
+        gone = {key for key in self._told if key[1] not in names}
+        moved = {key for key in gone if key[1] in self._configured()} if self._shared else set()
+        self._pending.forget(gone - moved)
+        self._pending.drop(moved)
         self._told = {key: one for key, one in self._told.items() if key[1] in names}
         self._early |= {one.name: [] for one in new}
         self._status = None
@@ -215,8 +223,17 @@ class Alerting:
             for sample in early:
                 self._observe(sample)
 
+    def _configured(self) -> set[str]:
+        """The endpoints that are judged, here or where else the configuration is the same, by name."""
+        return {one.name for one in self._engine.endpoints if one.enabled} if self._settings.enabled else set()
+
     async def _forget_lanes(self) -> None:
-        """Have the judgements of endpoints that are watched no more taken out of the store."""
+        """Have the judgements of endpoints that are watched no more taken out of the store.
+
+        Not where another recorder's configuration may have them.
+        """
+        if self._shared:
+            return
         with contextlib.suppress(StoreProblem):
             names = {one.name for one in self._judges.endpoints}
             stored = await asyncio.to_thread(self._store.stored_lanes)
@@ -292,10 +309,11 @@ class Alerting:
         out, keeper, elapsed = Pending(), self._keeper, self._elapsed()
         if self._pending.is_urgent or elapsed - self._stored_at >= STORED_S * 1e9:
             out, self._pending, self._stored_at = self._pending, out, elapsed
-        ids = [one.id for one in keeper.incidents] if keeper is not None else []
+        ids = [one.id for one in keeper.incidents] if keeper is not None else None
+        judged = frozenset(one.name for one in self._judges.endpoints) if self._shared else None
         try:
             found = await asyncio.to_thread(
-                self._store.exchange, out.outgoing(), ids if keeper is not None else None, self._settings, self._now()
+                self._store.exchange, out.outgoing(), ids, self._settings, self._now(), judged
             )
         except StoreProblem as problem:
             self._pending = out.before(self._pending)

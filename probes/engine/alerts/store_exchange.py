@@ -89,6 +89,11 @@ class Pending:
             self._gone.add(key)
             self.is_urgent = True
 
+    def drop(self, keys: Iterable[LaneKey]) -> None:
+        """Store nothing of these lanes: another judges them now."""
+        for key in keys:
+            self._judgements.pop(key, None)
+
     def change(self, change: Change, messages: Iterable[QueuedMessage]) -> None:
         """Have an incident's change stored with the messages that it makes due."""
         before = next((one for one in reversed(self._changes) if one.incident.id == change.incident.id), None)
@@ -158,7 +163,7 @@ class StoreExchange:
         self._shared = is_postgres(url)
         self._lease = KeeperLease(url)
         self._store = AlertStore(url)
-        self._beats: dict[str, tuple[int, float]] = {}
+        self._beats: dict[tuple[str, str], tuple[int, float]] = {}
 
     def past(self, endpoints: Iterable[Endpoint]) -> dict[str, Past]:
         """What is known of these endpoints, by name; samples that still wait in the journal are among the newest."""
@@ -203,8 +208,17 @@ class StoreExchange:
             known = read_judgements(reader)
         return [(one.vantage, one.endpoint, one.lane) for one in known if one.vantage == self._vantage]
 
-    def exchange(self, out: Outgoing, kept: Sequence[str] | None, settings: AlertSettings, now: int) -> Found:
+    def exchange(
+        self,
+        out: Outgoing,
+        kept: Sequence[str] | None,
+        settings: AlertSettings,
+        now: int,
+        judged: frozenset[str] | None = None,
+    ) -> Found:
         """Store what there is to store, and read what others did since; ``now`` is milliseconds since the epoch.
+
+        Where recorders share the vantage, ``judged`` are the endpoints that are judged here; None: all of it are.
 
         ``kept`` are the ids of the incidents that we keep; None: we keep none yet. Judgements are stored in any case,
         changes of incidents and messages only while they are ours to keep.
@@ -227,26 +241,33 @@ class StoreExchange:
             undelivered = tuple(read_undelivered(reader, now - UNDELIVERED_MS)) if settings.channels else ()
             if not (self._shared and is_keeper):
                 return Found(is_keeper, incidents, people, silences=silences, undelivered=undelivered)
-            others = tuple(one for one in read_judgements(reader) if one.vantage != self._vantage)
-            recording, facts = self._recorders(reader)
+            others = tuple(one for one in read_judgements(reader) if self._is_others(one.vantage, one.endpoint, judged))
+            recording, facts = self._recorders(reader, judged)
         return Found(is_keeper, incidents, people, others, recording, facts, silences, undelivered)
 
-    def _recorders(self, reader: StoreReader) -> tuple[frozenset[str], tuple[EndpointFacts, ...]]:
+    def _is_others(self, vantage: str, endpoint: str, judged: frozenset[str] | None) -> bool:
+        """Whether another recorder judges an endpoint at a vantage."""
+        return vantage != self._vantage or (judged is not None and endpoint not in judged)
+
+    def _recorders(
+        self, reader: StoreReader, judged: frozenset[str] | None
+    ) -> tuple[frozenset[str], tuple[EndpointFacts, ...]]:
         """Where somebody records now, ourselves among them, and what recorders of other places are configured for.
 
         A recorder is alive while its beat changes: its clock may be another than ours.
         """
         now = time.monotonic()
         alive, facts = {self._vantage}, dict[str, EndpointFacts]()
-        for vantage, beat_at, status in reader.few("SELECT vantage, beat_at, status FROM recorder"):
-            seen = self._beats.get(vantage)
+        for vantage, run, beat_at, status in reader.few("SELECT vantage, run, beat_at, status FROM recorder"):
+            seen = self._beats.get((vantage, run))
             if seen is None or seen[0] != beat_at:
-                self._beats[vantage] = seen = (beat_at, now)
-            if vantage == self._vantage or now - seen[1] > GONE_AFTER_S:
+                self._beats[vantage, run] = seen = (beat_at, now)
+            if (vantage == self._vantage and judged is None) or now - seen[1] > GONE_AFTER_S:
                 continue
             alive.add(vantage)
             with suppress(ValueError):  # of a newer inftop
-                facts |= {one.name: one for one in RecorderStatus.from_json(status).endpoints or ()}
+                said = RecorderStatus.from_json(status).endpoints or ()
+                facts |= {one.name: one for one in said if self._is_others(vantage, one.name, judged)}
         return frozenset(alive), tuple(facts.values())
 
 

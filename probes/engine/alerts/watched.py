@@ -26,6 +26,10 @@ class WatchedEngine(Protocol):
     """What is asked of the engine."""
 
     @property
+    def endpoints(self) -> Sequence[Endpoint]:
+        """The endpoints that are configured."""
+
+    @property
     def monitors(self) -> Mapping[str, Monitor]:
         """The monitors of the endpoints that are probed, by name."""
 

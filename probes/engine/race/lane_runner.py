@@ -6,7 +6,8 @@ from probes.endpoint import Endpoint
 from probes.engine.race.start_barrier import StartBarrier
 from probes.events import Kind, Output
 from probes.figures.plausible import plausible_running_count
-from probes.keys.redaction import REPLACEMENT, Redactions
+from probes.keys.redaction import Redactions
+from probes.keys.secret import REPLACEMENT
 from probes.measure.exchange import ProbeOverrides
 from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome

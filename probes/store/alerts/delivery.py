@@ -20,7 +20,7 @@ from probes.store.write.database import PATIENT, open_store
 from probes.text import line
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
+    from probes.store.connection import Connection, Database
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class Outbox:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._engine: Engine | None = None
+        self._database: Database | None = None
 
     def waiting(self, now: int) -> list[Waiting]:
         """The messages that are to be sent, in their order; those that nobody needs any more are cancelled first.
@@ -155,17 +155,17 @@ class Outbox:
 
     def close(self) -> None:
         """Close the connection to the store, if one is open."""
-        if self._engine is not None:
-            self._engine.dispose()
-        self._engine = None
+        if self._database is not None:
+            self._database.close()
+        self._database = None
 
     @contextmanager
     def _transaction(self) -> "Iterator[Connection]":
         """A transaction over the one connection; one that failed is not used again."""
         try:
-            if self._engine is None:
-                self._engine = open_store(self._url, PATIENT)
-            with translated(), self._engine.begin() as connection:
+            if self._database is None:
+                self._database = open_store(self._url, PATIENT)
+            with translated(), self._database.begin() as connection:
                 yield connection
         except StoreProblem:
             self.close()

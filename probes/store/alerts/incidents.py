@@ -19,7 +19,7 @@ from probes.store.read.source import placeholders
 from probes.text import line
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from probes.store.connection import Connection
 
 log = logging.getLogger(__name__)
 

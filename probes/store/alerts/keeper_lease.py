@@ -11,7 +11,7 @@ from probes.store.read.connect import source_of
 from probes.store.write.lease import Claim, Lease, look
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from probes.store.connection import Connection
 
 SCOPE: Final = "incidents"
 """The scope of its tenures in the table ``lease``, where a recorder's are ``store`` or begin with ``vantage/``."""

@@ -14,7 +14,7 @@ from probes.store.read.reader import StoreReader
 from probes.text import line
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from probes.store.connection import Connection
 
 log = logging.getLogger(__name__)
 

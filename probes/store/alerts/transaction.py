@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from probes.store.connection import Connection
 
 
 @contextmanager
@@ -17,9 +17,9 @@ def transaction(url: str) -> Iterator["Connection"]:
     from probes.store.translate import translated  # a screen mostly reads, and starts sooner without
     from probes.store.write.database import PATIENT, open_store
 
-    engine = open_store(url, PATIENT)
+    database = open_store(url, PATIENT)
     try:
-        with translated(), engine.begin() as connection:
+        with translated(), database.begin() as connection:
             yield connection
     finally:
-        engine.dispose()
+        database.close()

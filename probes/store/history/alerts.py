@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec.json import Decoder
-from sqlalchemy import Connection, Table
+from sqlalchemy import Table
 
 from probes import typed_json
 from probes.alerts.incident import Incident
+from probes.store.connection import Connection
 from probes.store.read.snapshot import Snapshot
 from probes.store.statements import inserting, replacing, run
 from probes.store.tables import BASELINE, INCIDENT, INCIDENT_EVENT, SILENCE, STATUS_POST

@@ -1,4 +1,5 @@
 """What a store holds, how much room that takes, and how far back it goes."""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -6,12 +7,26 @@ from typing import Final
 
 from probes.stats.rollup import TIERS
 from probes.store.problem import StoreProblem
+from probes.store.read.rollup_queries import CONNECTIONS
 from probes.store.read.snapshot import Snapshot
 
 # each by itself: the ends are at the ends of an index
 _SAMPLES: Final = """
 SELECT (SELECT count(*) FROM sample), (SELECT min(started_at) FROM sample), (SELECT max(started_at) FROM sample)
 """
+
+_KINDS: Final = ", ".join(f"('{kind}')" for kind in CONNECTIONS)
+# the ends of every lane are at the ends of its part of the key: a few steps for each instead of all rows
+_ROLLUPS: Final = f"""
+WITH kind(name) AS (VALUES {_KINDS}), lane_end AS (
+SELECT (SELECT min(start) FROM rollup WHERE tier = ? AND endpoint_id = endpoint.id AND connection = kind.name) AS first,
+(SELECT max(start) FROM rollup WHERE tier = ? AND endpoint_id = endpoint.id AND connection = kind.name) AS last
+FROM endpoint, kind)
+SELECT (SELECT count(*) FROM rollup WHERE tier = ?), min(first), max(last) FROM lane_end
+"""
+
+TABLES_READ_UP_TO: Final = 200_000_000
+"""Bytes of an SQLite file up to which its tables are measured unasked: every page of it is read for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +44,7 @@ class StoreContents:
     """What a store holds. ``whole_since`` is from when on no sample was pruned, None where none ever was.
 
     ``bytes_free`` of ``bytes`` are empty pages that SQLite will fill again, None of PostgreSQL; ``tables`` are the
-    bytes of each table with its indexes, none where the database cannot tell.
+    bytes of each table with its indexes, none where the database cannot tell or was not asked.
     """
 
     version: str
@@ -59,26 +74,28 @@ NOTHING: Final = StoreContents(
 """What there is before anything was recorded."""
 
 
-def contents(url: str) -> StoreContents:
-    """What the store at ``url`` holds, of this version or an older one. Raises StoreProblem."""
+def contents(url: str, *, tables: bool = False) -> StoreContents:
+    """What the store at ``url`` holds, of this version or an older one. Raises StoreProblem.
+
+    ``tables``: measure the tables of a large SQLite file as well, which takes seconds.
+    """
     with Snapshot(url) as store:
-        current = store.is_current
         samples = ContentPart("samples", *store.one(_SAMPLES))
-        sql = "SELECT tier, count(*), min(start), max(start) FROM rollup GROUP BY tier"
-        tiers = {row[0]: ContentPart(*row) for row in store.rows(sql)} if current else {}
-        pruned = list(store.rows("SELECT until FROM pruned WHERE what = 'raw'")) if current else []
+        rolled = store.has("rollup")
+        tiers = {tier: ContentPart(tier, *store.one(_ROLLUPS, [tier] * 3)) for tier in TIERS} if rolled else {}
+        pruned = list(store.rows("SELECT until FROM pruned WHERE what = 'raw'")) if store.has("pruned") else []
         total, free = room(store)
         return StoreContents(
             version=store.revision or "",
-            name=store.one("SELECT name FROM identity")[0] if current else None,
+            name=store.one("SELECT name FROM identity")[0] if store.has("identity") else None,
             endpoints=store.one("SELECT count(*) FROM endpoint")[0],
             vantages=tuple(row[0] for row in store.rows("SELECT DISTINCT vantage FROM endpoint ORDER BY 1")),
             parts=(samples, *(tiers.get(tier, ContentPart(tier, 0, None, None)) for tier in TIERS)),
-            races=store.one("SELECT count(*) FROM race")[0] if current else 0,
+            races=store.one("SELECT count(*) FROM race")[0] if store.has("race") else 0,
             whole_since=pruned[0][0] if pruned else None,
             bytes=total,
             bytes_free=free,
-            tables=_tables(store),
+            tables=_tables(store) if tables or not store.of_sqlite or total <= TABLES_READ_UP_TO else {},
         )
 
 
@@ -97,15 +114,18 @@ def _tables(store: Snapshot) -> dict[str, int]:
         with suppress(StoreProblem):  # an SQLite that was built without this table
             found = dict(
                 store.rows(
-                    "SELECT tbl_name, sum(pgsize) FROM dbstat JOIN sqlite_master USING (name) "
-                    "WHERE aggregate = TRUE GROUP BY tbl_name"
+                    # pages, which aggregated rows have in pageno: their pgsize is of 32 bits, and turns round at 2 GiB
+                    "SELECT tbl_name, sum(dbstat.pageno) * (SELECT page_size FROM pragma_page_size) "
+                    "FROM dbstat JOIN sqlite_master USING (name) WHERE aggregate = TRUE GROUP BY tbl_name"
                 )
             )
     else:
         found = dict(
             store.rows(
-                "SELECT relname, pg_total_relation_size(oid)::bigint FROM pg_class "
-                "WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+                "SELECT coalesce(parent.relname, one.relname), sum(pg_total_relation_size(one.oid))::bigint "
+                "FROM pg_class one LEFT JOIN pg_inherits ON inhrelid = one.oid "
+                "LEFT JOIN pg_class parent ON parent.oid = inhparent "
+                "WHERE one.relkind = 'r' AND one.relnamespace = current_schema()::regnamespace GROUP BY 1"
             )
         )
     return dict(sorted(found.items(), key=lambda one: -one[1]))

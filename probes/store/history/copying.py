@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, Table
+from sqlalchemy import Table
 
 from probes.store.arrivals import BATCH, COPY, arrived, forget, note, own_name
+from probes.store.connection import Connection, Database
 from probes.store.history.checksum import Checksum, canonical, checksum
 from probes.store.location import is_postgres, path_of
 from probes.store.problem import StoreProblem
@@ -70,7 +71,7 @@ def copy(source: str, target: str, on_progress: Progress = lambda _done, _total:
     with Snapshot(source) as store:
         current = store.is_current
     if not current:
-        open_store(source, PATIENT).dispose()  # which brings it up to date
+        open_store(source, PATIENT).close()  # which brings it up to date
     with ExitStack() as held:
         if not is_postgres(target):
             held.enter_context(RecorderLock(path_of(target)))
@@ -78,14 +79,14 @@ def copy(source: str, target: str, on_progress: Progress = lambda _done, _total:
         name: str = store.one("SELECT name FROM identity")[0]
         rows = sum(store.one(f"SELECT count(*) FROM {one.name}")[0] for one in (*GROWING, *CHANGING))
         progress = _CopyProgress(on_progress, 3 * rows)
-        engine = open_store(target, PATIENT)
+        database = open_store(target, PATIENT)
         try:
             with translated():
-                again = _prepare(engine, name)
-                copied = sum(_copy(engine, store, name, table, progress) for table in (*GROWING, *CHANGING))
-                _finish(engine, store, name)
+                again = _prepare(database, name)
+                copied = sum(_copy(database, store, name, table, progress) for table in (*GROWING, *CHANGING))
+                _finish(database, store, name)
         finally:
-            engine.dispose()
+            database.close()
         progress.on(rows - copied)  # what was there already
         with Snapshot(target) as copy_of_it:
             found = {one.name: _same(store, copy_of_it, one, progress, again=again) for one in (*GROWING, *CHANGING)}
@@ -103,9 +104,9 @@ class _CopyProgress:
         self._on_progress(self._done, self._total)
 
 
-def _prepare(engine: Engine, name: str) -> bool:
+def _prepare(database: Database, name: str) -> bool:
     """Make sure that the target takes a copy of that store; whether it holds one of an earlier run already."""
-    with engine.begin() as connection:
+    with database.begin() as connection:
         if own_name(connection) == name:
             raise StoreProblem("failed", "both are the same store, or one is a copy of the other's file")
         known = arrived(connection, name)
@@ -117,12 +118,12 @@ def _prepare(engine: Engine, name: str) -> bool:
         return bool(known)
 
 
-def _copy(engine: Engine, store: Snapshot, name: str, table: Table, progress: _CopyProgress) -> int:
+def _copy(database: Database, store: Snapshot, name: str, table: Table, progress: _CopyProgress) -> int:
     """Copy the rows of a table that come after the last one that came; how many there were."""
     keys = [column.name for column in table.primary_key]
     # what changes goes on where it ended only if the source is what it was then
     stamp = [store.one("SELECT max(id) FROM sample")[0]] if table in CHANGING else []
-    with engine.begin() as connection:
+    with database.begin() as connection:
         known = arrived(connection, name).get(table.name, [])
     last = known[len(stamp) :] if known[: len(stamp)] == stamp else []
     where = f"WHERE ({', '.join(keys)}) > ({', '.join('?' * len(keys))})" if last else ""
@@ -131,7 +132,7 @@ def _copy(engine: Engine, store: Snapshot, name: str, table: Table, progress: _C
     places = [table.c.keys().index(key) for key in keys]
     done = 0
     while some := list(islice(rows, AT_ONCE)):
-        with engine.begin() as connection:
+        with database.begin() as connection:
             _put(connection, table, some)
             note(connection, name, table.name, [*stamp, *(some[-1][place] for place in places)])
         done += len(some)
@@ -149,9 +150,9 @@ def _put(connection: Connection, table: Table, rows: list[Row]) -> None:
         insert_rows(connection, table.name, names, rows)
 
 
-def _finish(engine: Engine, store: Snapshot, name: str) -> None:
+def _finish(database: Database, store: Snapshot, name: str) -> None:
     """Take over how far the source is pruned and what came to it; have the next run take what changes again."""
-    with engine.begin() as connection:
+    with database.begin() as connection:
         if not store.one("SELECT count(*) FROM unrolled")[0]:
             run(connection, "DELETE FROM unrolled")
         for what, next_at, until in store.rows("SELECT what, next_at, until FROM pruned"):
@@ -165,7 +166,7 @@ def _finish(engine: Engine, store: Snapshot, name: str) -> None:
         for table in CHANGING:
             forget(connection, name, table.name)
         note(connection, name, COPY, [True, store.one("SELECT max(started_at) FROM sample")[0] or 0])
-        if connection.dialect.name == "postgresql":
+        if connection.dialect == "postgresql":
             for table in (*GROWING, SILENCE):
                 counter = f"pg_get_serial_sequence('{table.name}', 'id')"
                 run(connection, f"SELECT setval({counter}, max(id)) FROM {table.name} HAVING max(id) IS NOT NULL")

@@ -4,9 +4,8 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 
-from sqlalchemy import Connection
-
 from probes.sample import Sample
+from probes.store.connection import Connection
 from probes.store.read.reader import JOINED, StoreReader
 from probes.store.read.source import placeholders
 from probes.store.row import row_of, sample_of

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from sqlalchemy import Connection, Engine
-
 from probes.sample import Sample
 from probes.stats.rollup import TIERS, RollupKey, bucket_of, next_bucket, roll_up
+from probes.store.connection import Connection, Database
 from probes.store.history.duplicates import began_with, key_of
 from probes.store.retention import StoredKind
 from probes.store.row import KINDS, SAMPLE_COLUMNS, EndpointKey, endpoint_of, row_of
@@ -63,18 +62,18 @@ def import_samples(
     ``columns`` are those that are known of the samples; those without an id are told apart by them. When it is ended
     early, what was added is whole, and the same again adds the rest. Raises StoreProblem, and what ``samples`` raises.
     """
-    engine = open_store(target, PATIENT)
+    database = open_store(target, PATIENT)
     try:
-        return _Import(engine, columns, on_progress).run(samples)
+        return _Import(database, columns, on_progress).run(samples)
     finally:
-        engine.dispose()
+        database.close()
 
 
 class _Import:
-    """One import: the store's engine, and what is known of it."""
+    """One import: the store's database, and what is known of it."""
 
-    def __init__(self, engine: Engine, columns: Collection[str], on_progress: Progress) -> None:
-        self._engine, self._on_progress = engine, on_progress
+    def __init__(self, database: Database, columns: Collection[str], on_progress: Progress) -> None:
+        self._database, self._on_progress = database, on_progress
         self._figures = [name for name in SAMPLE_COLUMNS if name in columns and name not in ("started_at", "sample_id")]
         self._texts = {name for name in self._figures if KINDS[name] == "text"}
         self._endpoints: dict[EndpointKey, int] = {}
@@ -82,7 +81,7 @@ class _Import:
     def run(self, samples: Iterable[Sample]) -> Imported:
         rest, found, done = iter(samples), Imported(), 0
         while some := list(islice(rest, AT_ONCE)):
-            with translated(), self._engine.begin() as connection:
+            with translated(), self._database.begin() as connection:
                 one = self._add(connection, some)
             found = Imported(found.samples + one.samples, found.known + one.known, found.pruned + one.pruned)
             done += len(some)

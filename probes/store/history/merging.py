@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine
-
 from probes.sample import Sample
 from probes.stats.rollup import TIERS, Rollup, RollupKey, Tier, bucket_of, roll_up
 from probes.store.arrivals import BATCH, COPY, MERGE, arrived, note, own_name, sources
+from probes.store.connection import Connection, Database
 from probes.store.history.alerts import merge_alerts
 from probes.store.history.checksum import canonical
 from probes.store.history.duplicates import has_race, held, key_of
@@ -88,12 +87,12 @@ def merge(target: str, source: str, on_progress: Progress = lambda _done, _total
     hold of a third store cannot be told apart.
     """
     with _settled(source) as store:
-        engine = open_store(target, PATIENT)
+        database = open_store(target, PATIENT)
         try:
             with translated():
-                return _Merge(engine, store, on_progress).run()
+                return _Merge(database, store, on_progress).run()
         finally:
-            engine.dispose()
+            database.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +112,10 @@ class _FromSamples:
 
 
 class _Merge:
-    """One merge: the target's engine, one moment of the source, and how far it has come."""
+    """One merge: the target's database, one moment of the source, and how far it has come."""
 
-    def __init__(self, engine: Engine, store: Snapshot, on_progress: Progress) -> None:
-        self._engine, self._store = engine, store
+    def __init__(self, database: Database, store: Snapshot, on_progress: Progress) -> None:
+        self._database, self._store = database, store
         self._name: str = store.one("SELECT name FROM identity")[0]
         self._until: dict[str, int] = dict.fromkeys(STORED_KINDS, 0)
         self._until.update(store.rows("SELECT what, until FROM pruned"))
@@ -125,7 +124,7 @@ class _Merge:
         self._days: set[RollupKey] = set()  # days that this run has added samples to
 
     def run(self) -> Merged:
-        with self._engine.begin() as connection:
+        with self._database.begin() as connection:
             gone = prune_progress(connection)["raw"].until
             first, since = self._begin(connection)
             self._take_over_prune_progress(connection)  # first: or its rollups might be rebuilt from the samples
@@ -142,7 +141,7 @@ class _Merge:
         races = self._races(known.get("race", [0])[0])
         came = first and any(what.startswith(_BY) for what in known)  # all samples, in an earlier run
         missed = (since, self._until["raw"]) if since < self._until["raw"] and not came else None
-        with self._engine.begin() as connection:
+        with self._database.begin() as connection:
             self._answers(connection, ids)
             self._certificates(connection)
             self._models(connection)
@@ -186,7 +185,7 @@ class _Merge:
         new = known = 0
         while some := list(islice(rows, AT_ONCE)):
             pairs = [(ids[endpoint_id], sample_of(values)) for _, endpoint_id, *values in some]
-            with self._engine.begin() as connection:
+            with self._database.begin() as connection:
                 fresh = _fresh(connection, pairs)
                 self._refuse_counted(connection, fresh, gone)
                 if fresh:
@@ -219,13 +218,13 @@ class _Merge:
     def _rollups(self, ids: Mapping[int, int], tier: Tier, before: int) -> int:
         """Add the source's rollups of a tier that begin before that instant; how many there were."""
         what = f"{_BY}{tier}"
-        with self._engine.begin() as connection:
+        with self._database.begin() as connection:
             last = arrived(connection, self._name).get(what, [])
         sql = _ROLLUPS.format(after=f"AND ({_KEY}) > (?, ?, ?)" if last else "")
         rows = map(rollups.rollup_of, self._store.rows(sql, (tier, before, *last)))
         count = 0
         while some := list(islice(rows, AT_ONCE)):
-            with self._engine.begin() as connection:
+            with self._database.begin() as connection:
                 rollups.add(connection, _renamed(ids, some))
                 note(connection, self._name, what, some[-1][0][1:])
             count += len(some)
@@ -236,7 +235,7 @@ class _Merge:
         """Take the races after that one, each with its heats and lanes; how many were new."""
         new = 0
         for race in list(_of(self._store, RACE, "id > ?", last)):
-            with self._engine.begin() as connection:
+            with self._database.begin() as connection:
                 heats = list(_of(self._store, HEAT, "race_id = ?", race["id"]))
                 nonces = [heat["nonce"] for heat in heats]
                 if not has_race(connection, race["started_at"], race["vantage"], race["wish"], nonces):
@@ -304,12 +303,12 @@ def _settled(source: str) -> Snapshot:
     with Snapshot(source) as store:
         ready = store.is_current and not any(store.rows("SELECT 1 FROM unrolled"))
     if not ready:
-        engine = open_store(source, PATIENT)
+        database = open_store(source, PATIENT)
         try:
             with translated():
-                settle(engine)
+                settle(database)
         finally:
-            engine.dispose()
+            database.close()
     return Snapshot(source)
 
 

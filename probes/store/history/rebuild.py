@@ -12,9 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, Engine
-
 from probes.stats.rollup import TIERS, Rollup, RollupKey, Tier, bucket_of, next_bucket, roll_up
+from probes.store.connection import Connection, Database
 from probes.store.read.reader import JOINED
 from probes.store.read.snapshot import Snapshot
 from probes.store.retention import FINER, whole_since
@@ -66,19 +65,19 @@ def rebuild(url: str, on_progress: Progress = lambda _done, _total: None) -> Reb
     """Make the rollups of a store again. A recorder may be writing to it. Raises StoreProblem."""
     with Snapshot(url):
         pass  # there is one: to open it for writing would make it
-    engine = open_store(url, PATIENT)
+    database = open_store(url, PATIENT)
     try:
         with translated():
-            return _rebuild(engine, on_progress)
+            return _rebuild(database, on_progress)
     finally:
-        engine.dispose()
+        database.close()
 
 
-def settle(engine: Engine) -> None:
+def settle(database: Database) -> None:
     """Roll up all samples that are in no rollup yet."""
     left = 1
     while left:
-        with engine.begin() as connection:
+        with database.begin() as connection:
             left = rollups.roll_up_some(connection)
 
 
@@ -91,15 +90,15 @@ class _RebuildStep:
     start: int
 
 
-def _rebuild(engine: Engine, on_progress: Progress) -> Rebuilt:
-    settle(engine)
-    with engine.begin() as connection:
+def _rebuild(database: Database, on_progress: Progress) -> Rebuilt:
+    settle(database)
+    with database.begin() as connection:
         since, spans = _whole_since(connection), _spans(connection)
     total = sum(1 for _ in _rebuild_steps(spans, since))
     parts = enumerate(_rebuild_steps(spans, since), start=1)
     made = done = 0
     while done < total:
-        with engine.begin() as connection:
+        with database.begin() as connection:
             whole = _whole_since(connection)  # again: of what a recorder has pruned meanwhile there are no samples
             ends_at = time.monotonic() + TURN_S
             for number, one in parts:

@@ -1,7 +1,7 @@
 """Shrinks a store's file to the size of what it holds."""
 
 from collections.abc import Callable
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,18 +32,15 @@ def vacuum(url: str, on_step: Callable[[], None] = lambda: None) -> Vacuumed:
     before = _size(url)
     held = nullcontext() if is_postgres(url) else RecorderLock(path_of(url))
     with held, translated():
-        engine = open_store(url, PATIENT)
+        database = open_store(url, PATIENT)
         try:
-            connection: Any = engine.raw_connection()
-            with closing(connection):
-                if is_postgres(url):
-                    connection.rollback()
-                    connection.driver_connection.autocommit = True
-                    connection.driver_connection.execute("VACUUM (ANALYZE)")
-                else:
-                    _rewrite(connection.driver_connection, on_step)
+            if is_postgres(url):
+                database.driver.autocommit = True
+                database.driver.execute("VACUUM (ANALYZE)")
+            else:
+                _rewrite(database.driver, on_step)
         finally:
-            engine.dispose()
+            database.close()
     return Vacuumed(before, _size(url))
 
 

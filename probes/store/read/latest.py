@@ -61,7 +61,8 @@ def _newest(reader: StoreReader, questions: Mapping[int, LatestQuestion], condit
     sql = (
         f"WITH asked(id, since, until, lane) AS (VALUES {', '.join(['(?, ?, ?, ?)'] * len(questions))}) "
         f"SELECT sample.endpoint_id, started_at, outcome, {_UNLESS_BUFFERED} "
-        f"FROM (SELECT ({newest}) AS id FROM asked) AS newest CROSS JOIN sample WHERE sample.id = newest.id"
+        f"FROM (SELECT ({newest}) AS id, since, until FROM asked) AS newest CROSS JOIN sample "
+        "WHERE sample.id = newest.id AND started_at >= newest.since AND started_at < newest.until"
     )
     rows = reader.few(
         sql, [value for number, question in questions.items() for value in (number, *question.span, question.lane)]

@@ -121,9 +121,11 @@ class PostgresSource:
         """Whether the store has that table."""
         return self.few("SELECT to_regclass(?) IS NOT NULL", [table]) == [(True,)]
 
-    def newest(self, ids: str) -> str:
-        """For a FROM: each endpoint's row beside those of its samples whose ids the SELECT ``ids`` gives."""
-        return f"endpoint CROSS JOIN LATERAL ({ids}) newest JOIN sample ON sample.id = newest.id"
+    def newest(self, chosen: str) -> str:
+        """For a FROM: each endpoint's row beside those of its samples that ``chosen`` gives, a FROM with its WHERE."""
+        newest = f"LATERAL (SELECT id, started_at {chosen}) newest"  # with the time: each is in one partition
+        same = "sample.id = newest.id AND sample.started_at = newest.started_at"
+        return f"endpoint CROSS JOIN {newest} JOIN sample ON {same}"
 
     def close(self) -> None:
         """Close the connection; the next query opens it again."""

@@ -206,8 +206,8 @@ class StoreReader:
         """
         # a span of one, in its index's order: with "=" PostgreSQL may walk back in time until it meets the endpoint
         of_endpoint = f"endpoint_id BETWEEN endpoint.id AND endpoint.id AND {condition} AND {SCHEDULED}"
-        ids = f"SELECT id FROM sample WHERE {of_endpoint} ORDER BY endpoint_id DESC, started_at DESC, id DESC LIMIT ?"
-        sql = f"SELECT {JOINED} FROM {self._source.newest(ids)} ORDER BY sample.started_at"
+        chosen = f"FROM sample WHERE {of_endpoint} ORDER BY endpoint_id DESC, started_at DESC, id DESC LIMIT ?"
+        sql = f"SELECT {JOINED} FROM {self._source.newest(chosen)} ORDER BY sample.started_at"
         found = map(sample_of, self.few(sql, [limit]))
         return [one for one in found if is_asked_for(one.vantage, vantage)]
 
@@ -269,11 +269,18 @@ class StoreReader:
 
         Whether it still runs is to be judged by `Recorder.beat_at`, which is by the clock of its own machine.
         """
+        return next(iter(self.recorders(vantage)), None)
+
+    def recorders(self, vantage: str | None = None) -> list[Recorder]:
+        """The recorders of one place, or (None) of the one with the newest heartbeat, which come first.
+
+        They are several where they share the place.
+        """
         columns = ", ".join(field.name for field in fields(Recorder))
         where = "" if vantage is None else "WHERE vantage = ?"
-        sql = f"SELECT {columns} FROM recorder {where} ORDER BY beat_at DESC LIMIT 1"
-        rows = self.few(sql, [] if vantage is None else [vantage])
-        return Recorder(*rows[0]) if rows else None
+        sql = f"SELECT {columns} FROM recorder {where} ORDER BY beat_at DESC"
+        found = [Recorder(*row) for row in self.few(sql, [] if vantage is None else [vantage])]
+        return [one for one in found if one.vantage == found[0].vantage]
 
     def _one(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """The one value of a query, None where there is no store yet."""

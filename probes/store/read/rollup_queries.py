@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Tier, next_bucket
 from probes.stats.sketch import Sketch, merged
-from probes.stats.time_range import BucketRange
+from probes.stats.time_range import BucketRange, TimeRange, covering_buckets
 from probes.store.read.reader import StoreReader
 from probes.store.read.source import placeholders
 
@@ -70,27 +70,22 @@ class Slice(NamedTuple):
     sums: RollupSums
 
 
-class Bar(NamedTuple):
-    """What a bar of a sparkline needs of a slice.
+Bar = tuple[int, str, int, int, int, int, int, int, int, int, float, float | None, float | None]
+"""What a bar of a sparkline needs of a slice: its place, and the values of `BAR`. Plain tuples, for there are many."""
 
-    ``sent`` counts the samples that say something about the endpoint (all but `probes.outcome.INCONCLUSIVE`),
-    ``own_faults`` those that inftop itself spoilt.
-    """
-
-    endpoint_id: int
-    connection: str
-    place: int
-    sent: int
-    own_faults: int
-    ok: int
-    failed: int
-    rate_limited: int
-    untrusted: int
-    buffered: int
-    last_at: int
-    cost_usd: float
-    ttft_ms_max: float | None
-    tokens_per_s_min: float | None
+BAR: Final = (
+    "samples - never_sent",
+    "ok",
+    "failed",
+    "rate_limited",
+    "untrusted",
+    "buffered",
+    "last_at",
+    "cost_usd",
+    "ttft_ms_max",
+    "tokens_per_s_min",
+)
+"""What stands in a bar behind the endpoint's id, the kind of connection and the slice's place, in SQL."""
 
 
 def _aggregate(name: str) -> str:
@@ -142,6 +137,29 @@ def oldest(reader: StoreReader, endpoint_ids: Collection[int]) -> dict[Tier, int
     return dict.fromkeys(TIERS) | dict(reader.few(sql, [*TIERS, *CONNECTIONS, *endpoint_ids]))
 
 
+def newest(reader: StoreReader, endpoint_ids: Collection[int], tier: Tier) -> int | None:
+    """When the newest bucket of a tier begins (ms since the epoch), of these endpoints together; None without one."""
+    kinds = ", ".join(["(?)"] * len(CONNECTIONS))
+    last = (
+        "SELECT (SELECT max(start) FROM rollup WHERE tier = ? AND endpoint_id = endpoint.id "
+        "AND connection = kind.name) AS start "
+        f"FROM kind, endpoint WHERE endpoint.id IN ({placeholders(len(endpoint_ids))})"
+    )
+    sql = f"WITH kind(name) AS (VALUES {kinds}) SELECT max(start) FROM ({last}) AS ends"
+    found: int | None = next((start for (start,) in reader.few(sql, [*CONNECTIONS, tier, *endpoint_ids])), None)
+    return found
+
+
+def fewest_buckets(
+    reader: StoreReader, endpoint_ids: Collection[int], time_range: TimeRange, tier: Tier
+) -> list[BucketRange]:
+    """The fewest buckets that hold what `covering_buckets` of a range hold, of these endpoints.
+
+    Of a range that ends now, as most do, this month is one bucket, not days and hours of it.
+    """
+    return covering_buckets(time_range, tier, newest(reader, endpoint_ids, tier))
+
+
 def began(reader: StoreReader, endpoint_ids: Collection[int]) -> int | None:
     """When the oldest sample of these endpoints began, to the millisecond; None where there is none.
 
@@ -175,21 +193,18 @@ def slices(
 
 def bars(
     reader: StoreReader, endpoint_ids: Collection[int], buckets: BucketRange, start: int, length: int
-) -> Iterator[Bar]:
-    """The slices that `slices` gives, with fewer figures each, in less than half the time.
+) -> Iterator[list[Bar]]:
+    """The slices that `slices` gives, with fewer figures each, in less than half the time; in lists of many.
 
     There may be several for one slice, which the caller adds up.
     """
     where, parameters = _within(buckets, endpoint_ids)
-    place, sent = "endpoint_id, connection, (start - ?) / ? AS place", "ok + failed + rate_limited"
-    ours = f"samples - never_sent - ({sent})"
-    if length < GROUPED_FROM * LENGTH_MS[buckets.tier]:  # the database sorts what it groups, for too few rows less
-        sql = f"SELECT {place}, {sent}, {ours}, {', '.join(Bar._fields[5:])} FROM rollup WHERE {where}"
-    else:
-        columns = ", ".join(f"{_aggregate(name)}({name})" for name in Bar._fields[5:])
-        sql = f"SELECT {place}, sum({sent}), sum({ours}), {columns} FROM rollup WHERE {where} GROUP BY 1, 2, 3"
-    for rows in reader.rows(sql, [start, length, *parameters]):
-        yield from map(Bar._make, rows)
+    held, group = ", ".join(BAR), ""
+    if length >= GROUPED_FROM * LENGTH_MS[buckets.tier]:  # the database sorts what it groups, for too few rows less
+        held, group = ", ".join(f"{_aggregate(name)}({name})" for name in BAR), " GROUP BY 1, 2, 3"
+    place = "endpoint_id, connection, (start - ?) / ? AS place"
+    sql = f"SELECT {place}, {held} FROM rollup WHERE {where}{group}"
+    return reader.rows(sql, [start, length, *parameters])
 
 
 def totals(

@@ -61,6 +61,13 @@ class Snapshot:
         """The one row of a query."""
         return next(self.rows(sql, parameters))
 
+    def has(self, table: str) -> bool:
+        """Whether the store has that table: one of an older version may not."""
+        sql = "SELECT to_regclass(?) IS NOT NULL"
+        if self.of_sqlite:
+            sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
+        return bool(self.one(sql, [table])[0])
+
     def on_steps(self, step: Any, every: int) -> None:
         """Have SQLite call ``step`` every so many instructions of its machine, a true answer ending the query."""
         if self.of_sqlite:

@@ -30,10 +30,10 @@ class RowSource(Protocol):
         """Whether the store has that table: one of an older version may not."""
         ...
 
-    def newest(self, ids: str) -> str:
-        """For a FROM: each endpoint's row beside those of its samples whose ids the SELECT ``ids`` gives.
+    def newest(self, chosen: str) -> str:
+        """For a FROM: each endpoint's row beside those of its samples that ``chosen`` gives, a FROM with its WHERE.
 
-        ``ids`` may name columns of ``endpoint``, and be ordered and limited.
+        ``chosen`` may name columns of ``endpoint``, and be ordered and limited.
         """
         ...
 

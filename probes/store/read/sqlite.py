@@ -49,9 +49,9 @@ class SqliteSource:
         """Whether the store has that table."""
         return bool(self.few("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", [table]))
 
-    def newest(self, ids: str) -> str:
-        """For a FROM: each endpoint's row beside those of its samples whose ids the SELECT ``ids`` gives."""
-        return f"endpoint CROSS JOIN sample ON sample.id IN ({ids})"  # CROSS: the endpoints lead
+    def newest(self, chosen: str) -> str:
+        """For a FROM: each endpoint's row beside those of its samples that ``chosen`` gives, a FROM with its WHERE."""
+        return f"endpoint CROSS JOIN sample ON sample.id IN (SELECT id {chosen})"  # CROSS: the endpoints lead
 
     def close(self) -> None:
         """Close the connection; the next query opens it again."""

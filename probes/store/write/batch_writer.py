@@ -3,17 +3,14 @@
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import compress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from sqlalchemy import Connection, Engine
-
-from probes.sample import Sample
 from probes.stats.rollup import roll_up
 from probes.store.arrivals import own_name
+from probes.store.connection import Connection, Database
 from probes.store.holder import StoreHeld
 from probes.store.location import is_postgres, path_of
 from probes.store.problem import StoreProblem
@@ -24,7 +21,8 @@ from probes.store.statements import ARRIVE, FORGET, REPLACE_ANSWER, REPLACE_RECO
 from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import PRAGMAS, open_store
-from probes.store.write.lease import Lease
+from probes.store.write.lease import Begun, Lease
+from probes.store.write.pending import BatchId, PendingSample
 from probes.store.write.pruning import do_upkeep
 from probes.text import plain
 
@@ -36,21 +34,6 @@ _ENDPOINT_ID: Final = (
 _NEW_ENDPOINT: Final = (
     "INSERT INTO endpoint (vantage, name, provider, dialect, model) VALUES (?, ?, ?, ?, ?) RETURNING id"
 )
-
-
-@dataclass(slots=True)
-class PendingSample:
-    """A sample to be stored, and the text of its answer where it is the last one of its endpoint."""
-
-    sample: Sample
-    answer: str | None
-
-
-class BatchId(NamedTuple):
-    """Tells a batch from every other: the name of the run that made it, and a number that only grows."""
-
-    name: str
-    number: int
 
 
 class BatchWriter:
@@ -73,7 +56,7 @@ class BatchWriter:
         self._pragmas = pragmas
         self._kept = kept
         self._lease = lease
-        self._engine: Engine | None = None
+        self._database: Database | None = None
         self._log_path = None if self._path is None else self._path.with_name(f"{self._path.name}-wal")
         self._file: tuple[int, int] | None = None
         self._log: tuple[int, int] | None = None
@@ -93,9 +76,9 @@ class BatchWriter:
         """
         try:
             with translated():
-                engine = self._open()
+                database = self._open()
                 if entries or beat is not None:
-                    with engine.begin() as connection:
+                    with database.begin() as connection:
                         if not self._hold(connection, renew=beat is not None):
                             beat = None
                         if batch_id is not None and not run(connection, ARRIVE, batch_id._asdict()).rowcount:
@@ -132,27 +115,27 @@ class BatchWriter:
 
     def close(self) -> None:
         """Close the file; the next write opens it again."""
-        if self._engine is not None:
-            self._engine.dispose()
-        self._engine = None
+        if self._database is not None:
+            self._database.close()
+        self._database = None
 
-    def _open(self) -> Engine:
+    def _open(self) -> Database:
         """The open store, opened again where its file was deleted or replaced: writes to the old one would be lost."""
-        if self._engine is not None and self._file != _identity(self._path):
+        if self._database is not None and self._file != _identity(self._path):
             self.close()
             self._remove_log()
-        if self._engine is None:
+        if self._database is None:
             self._endpoints = {}
-            self._engine = open_store(self._url, self._pragmas)
+            self._database = open_store(self._url, self._pragmas)
             file, self._log = _identity(self._path), _identity(self._log_path)
-            with self._engine.begin() as connection:
+            with self._database.begin() as connection:
                 self._stored = int(run(connection, RECORDED).scalar_one())
                 name = own_name(connection)
             if self._name and (self._file, self._name) != (file, name):
                 begun = "another store was found" if self._stored else "a new store was begun"
                 self.notice = f"{begun} at {datetime.now().astimezone():%H:%M}; the old one is gone"
             self._file, self._name = file, name
-        return self._engine
+        return self._database
 
     def _remove_log(self) -> None:
         """Remove what a file that was replaced has left of its write-ahead log: SQLite would run it on the new one."""
@@ -172,10 +155,13 @@ class BatchWriter:
         self, connection: Connection, entries: Sequence[PendingSample], batch_id: BatchId | None
     ) -> Sequence[PendingSample]:
         """Those entries that were measured by the holder of the lease at that time; the others are logged."""
-        if self._lease is None or batch_id is None or (batch_id.name == self._lease.run and self.lost is None):
+        lease = self._lease
+        if lease is None or batch_id is None or not entries:
             return entries
-        began = [one.sample.started_at for one in entries]
-        measured = self._lease.counted(connection, batch_id.name, began)
+        if batch_id.name == lease.run and self.lost is None and not lease.is_shared:
+            return entries
+        began = [Begun(one.sample.vantage, one.sample.endpoint, one.sample.started_at) for one in entries]
+        measured = lease.counted(connection, batch_id.name, began)
         if late := measured.count(False):
             log.warning("left out, for another recorder had the store when they were measured: %d", late)
         return list(compress(entries, measured))

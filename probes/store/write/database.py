@@ -6,8 +6,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
-
+from probes.store.connection import Database
 from probes.store.location import (
     APPLICATION_ID,
     BUSY_TIMEOUT_S,
@@ -21,7 +20,7 @@ from probes.store.problem import StoreProblem
 from probes.store.read.sqlite import connect_read_only
 from probes.store.schema import REVISIONS, revision_of
 from probes.store.translate import translated
-from probes.store.write.upgrade import make_backup, upgrade
+from probes.store.write.upgrade import make_backup, make_tables, upgrade
 
 PRAGMAS: Final[Mapping[str, str | int]] = {
     "journal_mode": "WAL",
@@ -29,15 +28,18 @@ PRAGMAS: Final[Mapping[str, str | int]] = {
     "foreign_keys": "ON",
 }
 
+BEGIN: Final = "BEGIN IMMEDIATE"
+"""Takes the write lock at once: a transaction that asks for it later can fail half-way (SQLITE_BUSY_SNAPSHOT)."""
+
 PATIENT: Final[Mapping[str, str | int]] = {**PRAGMAS, "busy_timeout": 5_000}
 """For commands, which may wait for another writer: up to 5,000 ms, since no screen shows the wait."""
 
 
-def open_store(url: str, pragmas: Mapping[str, str | int] = PRAGMAS) -> Engine:
+def open_store(url: str, pragmas: Mapping[str, str | int] = PRAGMAS) -> Database:
     """The store at ``url``, ready to be written to over one connection that belongs to this thread.
 
-    Every transaction of the engine takes the store's one lock for writing when it begins. ``dispose()`` closes the
-    connection. ``pragmas`` are for SQLite. Raises StoreProblem.
+    Every transaction takes the store's one lock for writing when it begins. ``pragmas`` are for SQLite. Raises
+    StoreProblem.
     """
     if is_postgres(url):
         from probes.store.write.postgres_database import open_database as open_postgres  # psycopg is an extra
@@ -46,12 +48,11 @@ def open_store(url: str, pragmas: Mapping[str, str | int] = PRAGMAS) -> Engine:
     return open_database(path_of(url), pragmas)
 
 
-def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Engine:
+def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Database:
     """The store at ``path``, ready to be written to over one connection that belongs to this thread.
 
-    Every transaction of the engine takes the write lock when it begins. ``dispose()`` closes the file. Raises
-    StoreProblem; a file of another program or of a newer version is left exactly as it was, and of one of an older
-    version a copy is left beside it.
+    Every transaction takes the write lock when it begins. Raises StoreProblem; a file of another program or of a newer
+    version is left exactly as it was, and of one of an older version a copy is left beside it.
     """
     with translated():
         if file_state(path) == "ours":
@@ -59,23 +60,33 @@ def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Eng
         else:
             make_private_folder(path.parent)
             make_private_file(path)
-        connection = _connect(path)
+        connection = connect(path, pragmas)
         try:
-            _mark(connection)
-            for name, value in pragmas.items():
-                connection.execute(f"PRAGMA {name} = {value}")
-            engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-            engine.connect().close()  # the pool has the connection from now on, so that dispose() closes it
-            event.listen(engine, "begin", _begin)
+            database = Database(connection, "sqlite", BEGIN)
             revision = revision_of(connection)
-            if revision != REVISIONS[-1]:
-                if revision is not None:
-                    make_backup(connection, path, REVISIONS[-1])
-                upgrade(engine)
+            if revision is None:
+                make_tables(database)
+            elif revision != REVISIONS[-1]:
+                make_backup(connection, path, REVISIONS[-1])
+                upgrade(f"sqlite:///{path.absolute()}", pragmas)
         except BaseException:
             connection.close()
             raise
-        return engine
+        return database
+
+
+def connect(path: Path, pragmas: Mapping[str, str | int]) -> sqlite3.Connection:
+    """A connection to a file that is there; it begins no transaction itself. Raises sqlite3.Error."""
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    try:
+        _mark(connection)
+        for name, value in pragmas.items():
+            connection.execute(f"PRAGMA {name} = {value}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _check_log(path: Path) -> None:
@@ -92,12 +103,6 @@ def _check_log(path: Path) -> None:
         raise StoreProblem("foreign", f"the file {path.name}-wal beside it is of another database")
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    """A connection in autocommit mode: SQLAlchemy's "begin" below is then the only source of transactions."""
-    uri = f"{path.absolute().as_uri()}?mode=rw"
-    return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
-
-
 def _mark(connection: sqlite3.Connection) -> None:
     """Mark an empty file as ours before it is in WAL mode: so the mark is in the file itself.
 
@@ -106,8 +111,3 @@ def _mark(connection: sqlite3.Connection) -> None:
     """
     if connection.execute("PRAGMA page_count").fetchone() == (0,):
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-
-
-def _begin(connection: Connection) -> None:
-    """Take the write lock at once: a transaction that asks for it later can fail half-way (SQLITE_BUSY_SNAPSHOT)."""
-    connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -18,11 +18,15 @@ from probes import typed_json
 from probes.sample import Sample
 from probes.store.location import make_private_file, make_private_folder
 from probes.store.problem import StoreProblem, of_os
-from probes.store.write.batch_writer import BatchId, PendingSample
+from probes.store.write.pending import BatchId, PendingSample
 from probes.text import line
 
 BATCH: Final = 2_000
 """Samples in one batch at most: it is stored in one transaction, which takes well under 100 ms."""
+
+_LOCK: Final = "journal.lock"
+_FORMER_LOCK: Final = "recorder.lock"
+"""The files whose locks say that a process uses a folder; the second is that of older versions."""
 
 _NAME: Final = re.compile(r"\d{13}-([0-9a-f]{16})-(\d{9})\.jsonl")
 
@@ -63,16 +67,24 @@ class Journal:
     """A private ``folder`` with a file for each batch, one line for each sample, that outlives its process.
 
     One process at a time uses it, and numbers its batches under the name of its ``run``; ``about`` is a text put beside
-    them that explains the folder. Batches that an older inftop left in the folder ``former`` are taken over.
+    them that explains the folder. Batches that an older inftop left in the folder ``former`` are taken over, and those
+    that are left in the folders ``beside`` it, unless another process uses these.
     Nothing is made before there is something to keep. Methods raise StoreProblem where the disk fails, or another
     process uses the folder.
     """
 
-    def __init__(self, folder: Path, about: str = "", former: Path | None = None, run: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        about: str = "",
+        former: Path | None = None,
+        run: str | None = None,
+        beside: Sequence[Path] = (),
+    ) -> None:
         self.folder = folder
         self._about = about
-        self._former = former
-        self._lock = FileLock(folder / "journal.lock", timeout=0, mode=0o600, thread_local=False)
+        self._left = [(one, _LOCK) for one in beside] + [(one, _FORMER_LOCK) for one in (former,) if one is not None]
+        self._lock = FileLock(folder / _LOCK, timeout=0, mode=0o600, thread_local=False)
         self._run = run or token_hex(8)
         self._since = time.time_ns() // 1_000_000
         self._number = 0
@@ -86,9 +98,10 @@ class Journal:
     def found(self) -> list[Batch]:
         """The batches that earlier processes left, oldest first; they are this process's from now on."""
         with _problems():
-            if self._former is not None and batches_in(self._former):
-                self._hold()
-                self._take_over(self._former)
+            for left, lock in self._left:
+                if batches_in(left):
+                    self._hold()
+                    self._take_over(left, lock)
             if self.folder.is_dir():
                 self._hold()
             batches = batches_in(self.folder)
@@ -141,10 +154,10 @@ class Journal:
             make_private_file(readme)
             readme.write_text(self._about, encoding="utf-8")
 
-    def _take_over(self, former: Path) -> None:
+    def _take_over(self, left: Path, lock: str) -> None:
         """Move the batches of a folder here, unless a process uses it."""
-        with suppress(Timeout), FileLock(former / "recorder.lock", timeout=0, mode=0o600):
-            for batch in batches_in(former):
+        with suppress(Timeout), FileLock(left / lock, timeout=0, mode=0o600):
+            for batch in batches_in(left):
                 batch.path.replace(self.folder / batch.path.name)
 
 

@@ -31,10 +31,18 @@ def journal_folder(url: str, vantage: str) -> Path:
     return _journals(url) / f"{_digest(store_key(url))}-{_digest(vantage)}"
 
 
-def open_journal(url: str, vantage: str, folder: Path | None = None, run: str | None = None) -> Journal:
-    """The journal of a store, in its usual folder unless another is named."""
+def open_journal(
+    url: str, vantage: str, folder: Path | None = None, run: str | None = None, *, shared: bool = False
+) -> Journal:
+    """The journal of a store, in its usual folder unless another is named; what was left beside it is taken over.
+
+    Recorders that share a vantage may be on one machine: the journal of such a ``run`` is in a folder of its own.
+    """
     about = f"Samples wait here for the store {shown(url)}\nthat were recorded at {vantage}\n"
-    return Journal(folder or journal_folder(url, vantage), about, _former_folder(url, vantage), run)
+    usual = folder or journal_folder(url, vantage)
+    own = usual.with_name(f"{usual.name}-{run}") if shared else usual
+    beside = [one for one in _folders(usual) if one != own]
+    return Journal(own, about, _former_folder(url, vantage), run, beside)
 
 
 def store_key(url: str) -> str:
@@ -74,7 +82,7 @@ def waiting_for(url: str, vantage: str) -> list[Waiting]:
 
 def samples_for(url: str, vantage: str) -> Iterator[Sample]:
     """The samples that wait on this machine for the store from ``vantage``; those that cannot be read are left out."""
-    for folder in (journal_folder(url, vantage), _former_folder(url, vantage)):
+    for folder in (*_folders(journal_folder(url, vantage)), _former_folder(url, vantage)):
         with suppress(OSError):
             for batch in batches_in(folder):
                 for entry in entries_of(batch.path):
@@ -89,6 +97,11 @@ def _journals(url: str) -> Path:
         if is_postgres(url):
             raise
         return path_of(url).parent / "journal"
+
+
+def _folders(usual: Path) -> list[Path]:
+    """The usual folder of a store and a vantage, where it is there, and those of recorders that share the vantage."""
+    return [one for one in (usual, *sorted(usual.parent.glob(f"{usual.name}-*"))) if one.is_dir()]
 
 
 def _former_folder(url: str, vantage: str) -> Path:

@@ -1,30 +1,37 @@
 """The lease of a store: which recorder may record, as rows of the store, one per tenure, under a growing token.
 
 The holder renews its row with every beat. A recorder that finds the holder dead, or the row not renewed for `TTL_S`,
-begins the next tenure, and that ends the one before. Instants are of the database's clock, in milliseconds since the
-epoch.
+begins the next tenure, and that ends the one before. Where recorders share a vantage each endpoint has a lease of its
+own (`probes.store.sharing`). Instants are of the database's clock, in milliseconds since the epoch.
 """
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
-from sqlalchemy import Connection
-
+from probes.store.connection import Connection
 from probes.store.holder import Holder, StoreHeld
 from probes.store.location import is_postgres
-from probes.store.read.source import RowSource
+from probes.store.read.source import RowSource, placeholders
 from probes.store.statements import inserting, run
 from probes.store.write.recorder_lock import holder_of
 
 TTL_S: Final = 10.0
 """How long a lease lasts unless it is renewed, which its holder does with every beat (`engine.BEAT_S`)."""
 
+SHARED: Final = "shared"
+"""The run of a tenure of a vantage that ends a single recorder's, when others begin to share its endpoints."""
+
+CLOCKS_APART_MS: Final = 500
+"""By so much a sample may seem to have begun before its tenure: the database's clock is read over a network."""
+
 KEPT_MS: Final = 90 * 86_400_000
 """How long an ended tenure is remembered: what its recorder still has on disk is judged by it."""
 
+_OF_VANTAGE: Final = "vantage/"
 _NOW: Final = {
     "postgresql": "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
     "sqlite": "CAST(round((julianday('now') - 2440587.5) * 86400000) AS BIGINT)",  # the Julian day of 1970-01-01
@@ -33,6 +40,10 @@ _TENURES: Final = "SELECT token, run, holder, since, until, locked FROM lease WH
 _NEWEST: Final = f"{_TENURES} LIMIT 1"
 _BEGIN: Final = inserting("lease", ("scope", "token", "run", "holder", "since", "until", "locked"))
 _RENEW: Final = "UPDATE lease SET until = ?, locked = ? WHERE scope = ? AND token = ?"
+_OF_ENDPOINTS: Final = """
+SELECT scope, token, run, holder, since, until, locked FROM lease WHERE scope IN ({}) ORDER BY token DESC
+"""
+_FORGET_SHARERS: Final = "DELETE FROM recorder WHERE vantage = ? AND run <> ''"
 _PRUNE: Final = "DELETE FROM lease WHERE scope = ? AND token < ? AND until < ?"
 
 
@@ -62,6 +73,7 @@ class Claim:
     """A recorder's claim to the lease of ``scope``; ``run`` is a random name that no other recorder ever had.
 
     ``locked``: it has the lock of the operating system now. ``over``: the tenure that it saw not renewed for `TTL_S`.
+    ``shared``: it shares the endpoints of its vantage with others, each under a lease of its own.
     """
 
     scope: str
@@ -69,10 +81,19 @@ class Claim:
     holder: Holder
     locked: bool
     over: Tenure | None = None
+    shared: bool = False
 
     def follows(self, newest: Tenure | None) -> bool:
         """Whether it may begin the tenure after the newest one; None: there was none yet."""
         return newest is None or (self.locked and newest.locked) or newest == self.over
+
+
+class Begun(NamedTuple):
+    """Of which endpoint a sample is, and when it began to be measured (ms since the epoch, our clock)."""
+
+    vantage: str
+    endpoint: str
+    at: int
 
 
 class Lease:
@@ -86,6 +107,11 @@ class Lease:
         """The name of all that its recorder measures."""
         return self._claim.run
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether each endpoint has a lease of its own, so that one of them can be lost while others are not."""
+        return self._claim.shared
+
     def hold(self, connection: Connection, *, renew: bool) -> StoreHeld | None:
         """Take the lease if it was never ours and may be; renew it if it is ours and ``renew``.
 
@@ -93,6 +119,8 @@ class Lease:
         Raises StoreHeld if another has it and it was never ours: nothing may be stored then.
         """
         claim = self._claim
+        if claim.shared:
+            return None
         newest = next(iter(_read(connection, _NEWEST, claim.scope)), None)
         if newest is not None and newest.run == claim.run:
             if renew:
@@ -121,25 +149,44 @@ class Lease:
         }
         run(connection, _BEGIN, values)
         run(connection, _PRUNE, (claim.scope, values["token"], now - KEPT_MS))
+        if claim.scope.startswith(_OF_VANTAGE):
+            run(connection, _FORGET_SHARERS, (claim.scope.removeprefix(_OF_VANTAGE),))
 
-    def counted(self, connection: Connection, by: str, began: Sequence[int]) -> list[bool]:
-        """Whether each of the samples counts that the run ``by`` ``began`` then (ms since the epoch, our clock)."""
-        tenures = _read(connection, _TENURES, self._claim.scope)
+    def counted(self, connection: Connection, by: str, samples: Sequence[Begun]) -> list[bool]:
+        """Whether each of the samples counts that the run ``by`` measured."""
+        scope = self._claim.scope
+        tenures = _read(connection, _TENURES, scope)
+        of_endpoints = _read_scopes(connection, {endpoint_scope(one.vantage, one.endpoint) for one in samples})
         ahead = _now(connection) - time.time_ns() // 1_000_000  # what the database's clock is before ours
-        return [counts(tenures, by, one + ahead) for one in began]
+        return [
+            counts(tenures, by, one.at + ahead, of_endpoints.get(endpoint_scope(one.vantage, one.endpoint), ()))
+            for one in samples
+        ]
 
 
-def counts(tenures: Iterable[Tenure], by: str, began: int) -> bool:
+def counts(tenures: Iterable[Tenure], by: str, began: int, of_endpoint: Iterable[Tenure] = ()) -> bool:
     """Whether a sample counts that the run ``by`` ``began`` to measure then (ms since the epoch, database's clock).
 
-    It does if it began before the tenure that followed that run's. A run that could not reach the store never had a
-    tenure: of its samples those do not count that began while another run held the lease and renewed it.
+    It does if it began in a tenure of that run, which lasts until the one that follows: of its endpoint, where that had
+    leases of its own, else of the whole. A run that could not reach the store never had a tenure: of its samples those
+    do not count that began while another run held a lease and renewed it.
     """
     ordered = sorted(tenures, key=lambda one: one.token)
-    own = [one.token for one in ordered if one.run == by]
-    if not own:
-        return not any(one.since <= began <= one.renewed_at for one in ordered)
-    return all(began < one.since for one in ordered if one.token > own[-1])
+    shares = sorted(of_endpoint, key=lambda one: one.token)
+    if any(one.run == by for one in shares):
+        single = [one.since for one in ordered if one.run != SHARED]
+        ends = [*(one.since for one in shares[1:]), None]
+        return any(
+            own.since - CLOCKS_APART_MS <= began
+            and (end is None or began < end)
+            and not any(own.since < since <= began for since in single)
+            for own, end in zip(shares, ends, strict=True)
+            if own.run == by
+        )
+    mine = [one.token for one in ordered if one.run == by]
+    if not mine:
+        return not any(one.since <= began <= one.renewed_at for one in (*ordered, *shares))
+    return all(began < one.since for one in ordered if one.token > mine[-1])
 
 
 class Heartbeat:
@@ -199,7 +246,12 @@ def look(source: RowSource, url: str, scope: str) -> LeaseView:
 
 def scope_of(url: str, vantage: str) -> str:
     """What a recorder needs the lease of: its vantage in a database that places share, else all of the file."""
-    return f"vantage/{vantage}" if is_postgres(url) else "store"
+    return f"{_OF_VANTAGE}{vantage}" if is_postgres(url) else "store"
+
+
+def endpoint_scope(vantage: str, name: str) -> str:
+    """What a recorder needs the lease of to measure one endpoint of a vantage that several recorders share."""
+    return f"endpoint/{quote(vantage, safe='')}/{name}"
 
 
 def ttl_ms() -> int:
@@ -211,10 +263,17 @@ def _read(connection: Connection, sql: str, scope: str) -> list[Tenure]:
     return [_tenure(row) for row in run(connection, sql, (scope,))]
 
 
+def _read_scopes(connection: Connection, scopes: Collection[str]) -> dict[str, list[Tenure]]:
+    found: dict[str, list[Tenure]] = {scope: [] for scope in scopes}
+    for scope, *row in run(connection, _OF_ENDPOINTS.format(placeholders(len(scopes))), tuple(scopes)):
+        found[scope].append(_tenure(row))
+    return found
+
+
 def _tenure(row: Sequence[Any]) -> Tenure:
     token, by, holder, since, until, locked = row
     return Tenure(token, by, holder_of(holder), since, until, bool(locked))
 
 
 def _now(connection: Connection) -> int:
-    return int(run(connection, f"SELECT {_NOW[connection.dialect.name]}").scalar_one())
+    return int(run(connection, f"SELECT {_NOW[connection.dialect]}").scalar_one())

@@ -6,14 +6,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection
-
 from probes.outcome import FAILED
 from probes.stats.rollup import Tier
+from probes.store.connection import Connection
 from probes.store.read.reader import NOT_OK
 from probes.store.read.source import placeholders
 from probes.store.retention import STORED_KINDS, Retention, StoredKind
 from probes.store.statements import run
+from probes.store.write.partitions import empty_old_partition, make_months
 from probes.store.write.rollup_rows import roll_up_some
 
 STEP: Final = 500
@@ -30,6 +30,16 @@ FAILURES: Final = f"""
 SELECT endpoint_id, started_at FROM sample WHERE {NOT_OK} AND outcome IN ({_FAILED})
 AND endpoint_id IN ({{marks}}) AND started_at BETWEEN ? AND ? ORDER BY started_at
 """
+KEPT: Final = f"""
+SELECT near.id FROM (
+    SELECT endpoint_id, started_at FROM sample WHERE {NOT_OK} AND outcome IN ({_FAILED})
+    AND started_at BETWEEN {{since}} - {AROUND_MS} AND {{until}} + {AROUND_MS}
+) AS failed JOIN {{partition}} AS near ON near.endpoint_id = failed.endpoint_id
+AND near.started_at BETWEEN failed.started_at - {AROUND_MS} AND failed.started_at + {AROUND_MS}
+UNION ALL SELECT max(id) FROM sample HAVING max(id) IS NOT NULL
+"""
+"""The ids of a partition's samples that stay (some of them twice), as `empty_old_partition` has it."""
+
 OLD_ROLLUPS: Final = """
 SELECT rollup.endpoint_id, rollup.connection, rollup.start FROM endpoint
 CROSS JOIN (SELECT 'warm' AS connection UNION ALL SELECT 'cold' UNION ALL SELECT 'none') kind
@@ -84,6 +94,8 @@ def do_upkeep(connection: Connection, retention: Retention, now_ms: int) -> bool
 
     Nothing is pruned while samples are left that are in no rollup.
     """
+    if connection.dialect == "postgresql":
+        make_months(connection, now_ms)
     return roll_up_some(connection) > 0 or prune_some(connection, retention, now_ms)
 
 
@@ -111,6 +123,10 @@ def prune_some(connection: Connection, retention: Retention, now_ms: int) -> boo
 
 def _prune_samples(connection: Connection, first: int, bound: int) -> int:
     """Prune some of the samples that began from ``first`` until before ``bound``; returns where to go on."""
+    if connection.dialect == "postgresql":
+        emptied = empty_old_partition(connection, first, bound, KEPT)
+        if emptied is not None:
+            return emptied
     further = run(connection, BOUND, (first, bound, STEP)).scalar()
     stop = bound if further is None else int(further) + 1
     # the newest stays: the next one would get its id, and a reader that follows by ids would miss that
@@ -121,7 +137,9 @@ def _prune_samples(connection: Connection, first: int, bound: int) -> int:
     failures = _failures(connection, {endpoint for _, endpoint, _ in rows}, first, stop)
     old = tuple(one for one, endpoint, at in rows if not _is_near(failures[endpoint], at))
     if old:
-        run(connection, f"DELETE FROM sample WHERE id IN ({placeholders(len(old))})", old)
+        # SQLite finds them by their ids; PostgreSQL is told the time, so that it looks into one partition
+        span = f" AND started_at >= {first} AND started_at < {stop}" if connection.dialect == "postgresql" else ""
+        run(connection, f"DELETE FROM sample WHERE id IN ({placeholders(len(old))}){span}", old)
     return stop
 
 

@@ -101,12 +101,12 @@ class RecorderLease:
         self.claim.over = newest
         try:
             with translated():
-                engine = open_store(self._url)
+                database = open_store(self._url)
                 try:
-                    with engine.begin() as connection:
+                    with database.begin() as connection:
                         Lease(self.claim).hold(connection, renew=True)
                 finally:
-                    engine.dispose()
+                    database.close()
         except StoreProblem:
             self._heartbeat.stopped(None)
             return False

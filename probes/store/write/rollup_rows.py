@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import Connection
-
 from probes.stats.rollup import EXTENTS, METRICS, Extent, Rollup, RollupKey, roll_up
 from probes.stats.sketch import Sketch
+from probes.store.connection import Connection
 from probes.store.read.reader import JOINED
 from probes.store.row import sample_of
 from probes.store.statements import replacing, run

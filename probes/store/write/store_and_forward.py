@@ -11,8 +11,9 @@ from typing import Any, Final
 from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem, StoreState
 from probes.store.status import StoreStatus
-from probes.store.write.batch_writer import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
 from probes.store.write.journal import BATCH, Batch, Journal
+from probes.store.write.pending import PendingSample
 
 log = logging.getLogger(__name__)
 

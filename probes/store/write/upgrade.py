@@ -1,33 +1,57 @@
-"""A store brought to the newest version: the migrations that it lacks, and a copy of its file before they run.
+"""A store's tables made, or brought to the newest version, and a copy of its file before that.
 
-The copy is for an older inftop, which cannot open the store any more.
+The copy is for an older inftop, which cannot open the store any more. Migrations run in a process of their own:
+Alembic and SQLAlchemy would stay in the memory of a recorder for good.
 """
 
+import json
+import os
 import sqlite3
+import subprocess
+import sys
+from collections.abc import Mapping
 from contextlib import closing
 from glob import escape
 from pathlib import Path
-from threading import Lock
 from typing import Final
 
-from sqlalchemy import Engine
-
+from probes.keys.environment import without_keys
+from probes.store.connection import Database
 from probes.store.location import make_private_file
+from probes.store.problem import StoreProblem
+from probes.store.schema import revision_of
+from probes.text import line
 
-_ONE_AT_A_TIME: Final = Lock()
-"""Alembic keeps what it works on in a place that all threads share."""
+_TABLES: Final = Path(__file__).parent.with_name("migrations") / "newest.sql"
+_MIGRATE: Final = (sys.executable, "-P", "-m", "probes.store.write.migrate")
 
 
-def upgrade(engine: Engine) -> None:
-    """Run the missing migrations in one transaction: they all happened, or none."""
-    from alembic import command  # takes its time to import, and most stores are up to date
-    from alembic.config import Config
+def make_tables(database: Database) -> None:
+    """Make the tables of the newest version in an empty file of SQLite, all or none.
 
-    config = Config()
-    config.set_main_option("script_location", "probes.store:migrations")
-    with _ONE_AT_A_TIME, engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    Of two that come here at once the second waits, and finds them made.
+    """
+    with database.begin() as connection:
+        if revision_of(connection.driver) is None:
+            for statement in _TABLES.read_text("utf-8").removesuffix(";\n").split(";\n\n"):
+                connection.run(statement)
+
+
+def upgrade(url: str, pragmas: Mapping[str, str | int]) -> None:
+    """Run the missing migrations in one transaction: they all happened, or none. Raises StoreProblem."""
+    # the URL may hold a password: others can read the arguments of a process
+    asked = json.dumps([url, dict(pragmas)])
+    done = subprocess.run(  # noqa: S603 - ours
+        _MIGRATE, input=asked, capture_output=True, text=True, check=False, env=without_keys(os.environ)
+    )
+    if done.returncode == 0:
+        return
+    try:
+        state, detail, lasting = json.loads(done.stdout)
+    except ValueError:  # killed, or a fault of ours
+        last = line((done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1])
+        raise StoreProblem("failed", f"the store could not be brought up to date: {last}") from None
+    raise StoreProblem(state, detail, lasting=lasting)
 
 
 def make_backup(connection: sqlite3.Connection, path: Path, revision: str) -> Path:

@@ -33,7 +33,7 @@ class VantageLock:
     def __init__(self, url: str, vantage: str, holder: Holder | None = None) -> None:
         self._url = url
         self._key = key_of(vantage)
-        self._me = _name_of(holder or this_process())
+        self._me = name_of(holder or this_process())
         self._session: psycopg.Connection[tuple[Any, ...]] | None = None
         self._closed = False
 
@@ -81,7 +81,7 @@ def key_of(vantage: str) -> int:
     return 1 + int.from_bytes(hashlib.sha256(vantage.encode()).digest()[:4]) % (2**31 - 1)
 
 
-def _name_of(holder: Holder) -> str:
+def name_of(holder: Holder) -> str:
     """A holder as an application's name, which every other session may read."""
     return f"inftop {holder.pid} {holder.since} {holder.host}".encode("ascii", "replace")[:NAME_LENGTH].decode()
 

@@ -17,11 +17,12 @@ from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
 from probes.store.retention import FOREVER, Retention
 from probes.store.status import StoreStatus
-from probes.store.write.batch_writer import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
 from probes.store.write.database import PRAGMAS
 from probes.store.write.journal import BATCH
 from probes.store.write.journal_folder import open_journal
 from probes.store.write.lease import Claim, Lease
+from probes.store.write.pending import PendingSample
 from probes.store.write.store_and_forward import IN_MEMORY, StoreAndForward
 
 SPACING_S: Final = 0.02
@@ -72,8 +73,10 @@ class Writer:
         on_lost: Callable[[StoreHeld], None] = lambda _: None,
     ) -> None:
         lease, run = (None, None) if claim is None else (Lease(claim), claim.run)
+        shared = claim is not None and claim.shared
         batch_writer = BatchWriter(url, pragmas, retention, lease)
-        self._queue = StoreAndForward(batch_writer, open_journal(url, vantage, journal, run), capacity)
+        waiting = open_journal(url, vantage, journal, run, shared=shared)
+        self._queue = StoreAndForward(batch_writer, waiting, capacity)
         self._retry = retry
         self._on_lost = on_lost
         self._lost = False
@@ -86,6 +89,7 @@ class Writer:
             "host": socket.gethostname(),
             "version": __version__,
             "started_at": _now_ms(),
+            "run": run if shared else "",
         }
         # the first word is there with the store: that it can be written to is known before there is a sample
         self._beat: dict[str, Any] | None = {**self._recorder, "beat_at": _now_ms(), "status": "{}"}

@@ -1,5 +1,6 @@
 """Alerts while an engine runs, in virtual time on a real store: what is known when, once, and not lost."""
 
+import asyncio
 from contextlib import closing
 
 import pytest
@@ -246,7 +247,7 @@ def test_endpoints_that_come_and_go_and_other_settings_are_taken_over(url):
     changed = [*provider("p", 1), *provider("q", 1)]
 
     async def work():
-        world.loop.call_later(300, lambda: engine.reconfigure(changed, engine._ledger.budget, world.checks))
+        world.loop.call_later(300, lambda: engine.reconfigure(changed, engine.spending.ledger.budget, world.checks))
         world.loop.call_later(600, alerting.configure, AlertSettings(enabled=False))
         await world.play(700)
 
@@ -290,6 +291,38 @@ def test_of_several_recorders_one_keeps_the_incidents_and_the_others_show_them(d
     run(third.loop, third.play(200))
     [incident] = incidents(database)
     assert {one.vantage for one in incident.members} == {"fra", "sin"}
+
+
+@pytest.mark.slow
+def test_what_is_judged_moves_with_an_endpoint_from_one_recorder_to_another_of_the_place(database):
+    two = provider("p", 2)
+    name = ONE[0].name
+
+    def down(one, at):
+        return outage(100, 5000)(one, at) if one.name == name else Outcome.OK
+
+    first = World(database, two, down, vantage="fra", assigned=[name])
+
+    async def moved():
+        await first.play(200, killed=True)
+        await first.engine.assign(["p/1"], {})
+        await asyncio.sleep(40)
+
+    run(first.loop, moved())
+    [incident] = incidents(database)
+    fill(database, first.samples)
+    known = ask(database, f"SELECT text FROM judgement WHERE endpoint = '{name}'")
+    assert len(known) == 1, "another judges it now: it is not forgotten"
+    second = World(database, two, down, vantage="fra", begin_s=241, assigned=[name])
+    run(second.loop, second.play(100, killed=True))
+    assert [one.id for one in second.alerting.status.incidents] == [incident.id], "kept by the first, and shown"
+    assert {one.endpoint for one in second.alerting.status.judgements} == {name}
+    end_lease(database)
+    third = World(database, two, down, vantage="fra", begin_s=400, assigned=[])
+    run(third.loop, third.play(60, killed=True))
+    assert third.alerting.status.judgements == ()
+    [kept] = [one for one in third.alerting.status.incidents if one.resolved_at is None]
+    assert kept.id == incident.id, "who keeps the incidents knows what others of its place judge"
 
 
 def test_the_heart_beats_only_while_incidents_are_looked_after_and_the_store_answers(url):

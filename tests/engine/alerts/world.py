@@ -90,7 +90,8 @@ class ScriptedEngine(Engine):
 class World:
     """The endpoints, and what becomes of their probes (``samples``); what is to be told waits in the outbox.
 
-    `play` lets time pass; the store lasts from one world to the next.
+    `play` lets time pass; the store lasts from one world to the next. Where recorders share the vantage, ``assigned``
+    are the endpoints that are probed here.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class World:
         vantage: str = "local",
         begin_s: float = 0.0,
         store: StoreExchange | None = None,
+        assigned: Sequence[str] | None = None,
     ) -> None:
         self.loop = VirtualLoop()
         self.machine = Machine(self.loop, EPOCH_S + begin_s)
@@ -119,6 +121,7 @@ class World:
             vantage=vantage,
             reachability_plan=self.checks,
             clock=SteadyClock(self.machine.read),
+            assigned=assigned,
         )
         monitor = self.engine._noise_monitor  # its heartbeat would be most of what passes
         monitor.start = monitor.stop = lambda: None
@@ -129,6 +132,7 @@ class World:
             self.store,
             settings or TOLD,
             vantage=vantage,
+            shared=assigned is not None,
             now=lambda: self.at(self.seconds),
             elapsed=lambda: self.machine.read().elapsed,
         )

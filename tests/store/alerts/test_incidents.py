@@ -215,7 +215,7 @@ def test_what_is_old_is_pruned_with_the_days_and_what_was_sent_after_thirty(stor
         assert {one.id for one in read_incidents(reader)} == left
         assert {id_ for (id_,) in ask(store, "SELECT incident_id FROM incident_event")} == left
         assert ask(store, "SELECT channel FROM outbox") == [("pager",), ("chat",)]  # of what is open still
-    engine.dispose()
+    engine.close()
 
 
 def test_what_another_keeps_by_now_is_stored_by_nobody_else(store, reader):

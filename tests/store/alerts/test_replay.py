@@ -11,7 +11,8 @@ from probes.store.alerts.baselines import read_baselines
 from probes.store.alerts.renew_baselines import renew_baselines
 from probes.store.alerts.replay import REPLAY_RULES, replay
 from probes.store.read.reader import StoreReader
-from probes.store.write.batch_writer import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
+from probes.store.write.pending import PendingSample
 from tests.samples import endpoint, sample
 
 START = 1_790_000_000_000 // DAY_MS * DAY_MS

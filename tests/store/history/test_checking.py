@@ -7,6 +7,7 @@ import pytest
 
 from probes.outcome import Outcome
 from probes.sample import epoch_ms
+from probes.store.history import contents as contents_module
 from probes.store.history.checking import check
 from probes.store.history.contents import ContentPart, contents
 from probes.store.history.rebuild import rebuild
@@ -45,7 +46,7 @@ def prune(store, kept):
     while more:
         with engine.begin() as connection:
             more = prune_some(connection, kept, NOW)
-    engine.dispose()
+    engine.close()
 
 
 def test_a_store_that_is_sound_has_no_trouble(filled):
@@ -118,7 +119,7 @@ def test_samples_that_are_in_no_rollup_yet_are_no_trouble(tmp_path):
     with closing(open_old(path, "0007")) as connection:
         connection.execute("INSERT INTO endpoint VALUES (1, 'local', 'sim/model', 'sim', 'openai_chat', 'model')")
         connection.execute("INSERT INTO sample (endpoint_id, started_at, outcome) VALUES (1, 5, 'ok')")
-    open_store(url_of(path)).dispose()
+    open_store(url_of(path)).close()
     found = check(url_of(path))
     assert found.faults == ()
     assert "in no rollup yet" in found.notes[0]
@@ -141,6 +142,34 @@ def test_a_store_says_what_it_holds(filled):
     assert found.name == ask(filled, "SELECT name FROM identity")[0][0]
     assert found.bytes > sum(found.tables.values()) // 2 > 0
     assert {"sample", "rollup", "sketch"} <= set(found.tables)
+
+
+def test_what_is_told_of_each_tier_is_what_all_its_rows_say(filled):
+    for tier, rows, first, last in ask(filled, "SELECT tier, count(*), min(start), max(start) FROM rollup GROUP BY 1"):
+        assert ContentPart(tier, rows, first, last) in contents(filled).parts
+
+
+def test_the_tables_of_a_large_file_are_measured_on_request(tmp_path, monkeypatch):
+    path = tmp_path / "history.db"
+    fill(path, SAMPLES)
+    unasked = contents(url_of(path))
+    monkeypatch.setattr(contents_module, "TABLES_READ_UP_TO", path.stat().st_size - 1)
+    assert contents(url_of(path)).tables == {}
+    assert contents(url_of(path), tables=True) == unasked
+    pages = dict(ask(path, "SELECT tbl_name, sum(pgsize) FROM dbstat JOIN sqlite_master USING (name) GROUP BY 1"))
+    assert unasked.tables == pages
+
+
+def test_the_rollups_of_a_store_of_an_older_version_are_counted(tmp_path):
+    path = tmp_path / "history.db"
+    with closing(open_old(path, "0016")) as connection:
+        connection.execute("INSERT INTO endpoint VALUES (1, 'local', 'sim/model', 'sim', 'openai_chat', 'model')")
+        connection.execute(
+            "INSERT INTO rollup (tier, endpoint_id, connection, start, samples, ok, failed, rate_limited, never_sent, "
+            "untrusted, last_at, cost_usd, input_tokens, output_tokens, outcomes) "
+            "VALUES ('hour', 1, 'warm', 3600000, 1, 1, 0, 0, 0, 0, 3600001, 0, 0, 0, '{}')"
+        )
+    assert ContentPart("hour", 1, 3_600_000, 3_600_000) in contents(url_of(path)).parts
 
 
 def test_a_vacuum_frees_what_pruning_left(tmp_path):

@@ -90,7 +90,7 @@ def prune(url, kept):
     while more:
         with engine.begin() as connection:
             more = prune_some(connection, kept, NOW)
-    engine.dispose()
+    engine.close()
 
 
 @pytest.mark.parametrize(("one", "two"), [*product(["sqlite", "postgres"], repeat=2)])
@@ -221,6 +221,6 @@ def test_an_older_store_is_brought_up_to_date_and_copied(tmp_path):
 
 def test_a_copy_of_nothing_is_empty(place):
     source, target = place("sqlite", "one.db"), place("sqlite", "two.db")
-    open_store(source).dispose()
+    open_store(source).close()
     assert copy(source, target).rows == 0
     assert held(target) == held(source)

@@ -13,8 +13,9 @@ from probes.store.history.contents import contents
 from probes.store.history.importing import Imported, import_samples
 from probes.store.read.reader import StoreReader
 from probes.store.retention import Retention
-from probes.store.write.batch_writer import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
 from probes.store.write.database import open_store
+from probes.store.write.pending import PendingSample
 from probes.store.write.pruning import prune_some
 from tests.samples import sample
 from tests.store.history.test_merging import is_of
@@ -49,7 +50,7 @@ def prune(store, kept, now=NOW):
     while more:
         with engine.begin() as connection:
             more = prune_some(connection, kept, now)
-    engine.dispose()
+    engine.close()
 
 
 def test_samples_are_as_if_they_had_been_recorded(store):

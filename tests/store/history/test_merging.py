@@ -71,7 +71,7 @@ def prune(url, kept=OLD, now=NOW):
     while more:
         with engine.begin() as connection:
             more = prune_some(connection, kept, now)
-    engine.dispose()
+    engine.close()
 
 
 def split(rollups):

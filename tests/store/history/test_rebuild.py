@@ -97,7 +97,7 @@ def test_what_is_older_than_the_samples_stays(filled):
     with engine.begin() as connection:
         store_progress(connection, "raw", PruneProgress(0, NOW - 30 * HOUR))  # not at a full hour
         since = whole_since({what: mark.until for what, mark in prune_progress(connection).items()})
-    engine.dispose()
+    engine.close()
     assert since == {
         "minute": NOW - 30 * HOUR,
         "hour": NOW - 29 * HOUR - HOUR // 2,
@@ -141,7 +141,7 @@ def test_what_is_pruned_meanwhile_stays_in_the_rollups(filled, monkeypatch):
 
     live = stored(filled)
     rebuild(filled, on_progress)
-    engine.dispose()
+    engine.close()
     assert ask(filled, "SELECT count(*) FROM sample") == [(32,)]
     assert same(live, stored(filled))
 
@@ -162,5 +162,5 @@ def test_an_older_store_is_rolled_up_first(tmp_path):
 def test_an_empty_store_has_nothing_to_rebuild(nowhere):
     with pytest.raises(StoreProblem, match="there is no history yet"):
         rebuild(nowhere)
-    open_store(nowhere).dispose()
+    open_store(nowhere).close()
     assert rebuild(nowhere).rollups == 0

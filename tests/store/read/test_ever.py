@@ -69,7 +69,7 @@ class World:
         while more:
             with engine.begin() as connection:
                 more = prune_some(connection, KEPT, self.now)
-        engine.dispose()
+        engine.close()
         left = raw(url)
         assert stay <= left
         assert len(left - stay) <= 1  # the newest stays, however old

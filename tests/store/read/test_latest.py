@@ -10,7 +10,7 @@ from probes.stats.rollup import LENGTH_MS
 from probes.stats.time_range import BucketRange, TimeRange
 from probes.store.read.latest import LatestQuestion, newest_failures, newest_samples, newest_values
 from probes.store.read.reader import StoreReader
-from probes.store.read.rollup_queries import bars, oldest, slices
+from probes.store.read.rollup_queries import BAR, bars, oldest, slices
 from tests.samples import sample
 from tests.store.stores import fill
 
@@ -82,18 +82,20 @@ def test_bars_are_slices_with_less_in_each(reader, ids, minutes):
     piece = BucketRange("minute", BEGIN, BEGIN + 8 * MINUTE)
     long = list(slices(reader, ids.values(), piece, BEGIN, minutes * MINUTE))
     short = defaultdict(list)
-    for one in bars(reader, ids.values(), piece, BEGIN, minutes * MINUTE):
-        short[one[:3]].append(one)
+    for rows in bars(reader, ids.values(), piece, BEGIN, minutes * MINUTE):
+        for one in rows:
+            short[tuple(one[:3])].append(dict(zip(BAR, one[3:], strict=True)))
     assert set(short) == {one[:3] for one in long}
     assert (max(map(len, short.values())) == 1) == (minutes == 3)
     for whole in long:
         some, sums = short[whole[:3]], whole.sums
-        assert sum(one.sent for one in some) == sums.ok + sums.failed + sums.rate_limited
-        for name in ("ok", "failed", "rate_limited", "untrusted"):
-            assert sum(getattr(one, name) for one in some) == getattr(sums, name)
-        assert max(one.last_at for one in some) == sums.last_at
-        assert max((one.ttft_ms_max for one in some if one.ttft_ms_max is not None), default=None) == sums.ttft_ms_max
-        lows = [one.tokens_per_s_min for one in some if one.tokens_per_s_min is not None]
+        assert sum(one["samples - never_sent"] for one in some) == sums.samples - sums.never_sent
+        for name in ("ok", "failed", "rate_limited", "untrusted", "buffered", "cost_usd"):
+            assert sum(one[name] for one in some) == getattr(sums, name)
+        assert max(one["last_at"] for one in some) == sums.last_at
+        highs = [one["ttft_ms_max"] for one in some if one["ttft_ms_max"] is not None]
+        assert max(highs, default=None) == sums.ttft_ms_max
+        lows = [one["tokens_per_s_min"] for one in some if one["tokens_per_s_min"] is not None]
         assert min(lows, default=None) == sums.tokens_per_s_min
 
 

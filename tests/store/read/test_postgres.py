@@ -13,8 +13,9 @@ from probes.store.certificates import keep, newest
 from probes.store.problem import StoreProblem
 from probes.store.read import postgres as sessions
 from probes.store.read.reader import StoreReader
-from probes.store.write.batch_writer import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
 from probes.store.write.database import open_store
+from probes.store.write.pending import PendingSample
 from tests.samples import sample
 from tests.selftest.test_certificate import FOUND
 from tests.store.stores import ask, fill, other
@@ -124,10 +125,10 @@ def test_who_may_only_read_reads_and_does_not_write(database, watcher):
 
 def test_a_writer_that_says_nothing_does_not_keep_others_waiting_for_ever(database):
     engine = open_store(database)
-    with engine.connect() as connection:
-        (told,) = connection.exec_driver_sql("SHOW idle_in_transaction_session_timeout").one()
-        (patience,) = connection.exec_driver_sql("SHOW lock_timeout").one()
-    engine.dispose()
+    with engine.begin() as connection:
+        (told,) = connection.run("SHOW idle_in_transaction_session_timeout").one()
+        (patience,) = connection.run("SHOW lock_timeout").one()
+    engine.close()
     assert (told, patience) == ("15s", "5s")
 
 

@@ -14,8 +14,10 @@ from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, fi
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import (
     began,
+    fewest_buckets,
     finished,
     grouped,
+    newest,
     oldest,
     outcomes,
     sketched_slices,
@@ -98,6 +100,28 @@ def test_sketches_are_those_of_the_samples(reader, ids):
     for lane in ("warm", "cold"):
         own = good(inside(lane, "sim/c", span))
         assert found[ids["sim/c"], lane] == {"ttft_ms": Sketch.of(one.ttft_ms for one in own)}
+
+
+def test_the_fewest_buckets_hold_what_all_of_a_range_do(reader, ids):
+    last = max(one.started_at for one in SAMPLES)
+    fewer = 0
+    for until in (last + 1, last - 1, last - HOUR, last - 5 * 24 * HOUR, last + 90 * 24 * HOUR):
+        for length in (HOUR, 50 * HOUR, 39 * 24 * HOUR):
+            for some in (["sim/a"], ["sim/b", "sim/c"]):
+                rows = [ids[name] for name in some]
+                usual = covering_buckets(TimeRange(until - length, until), "hour")
+                found = fewest_buckets(reader, rows, TimeRange(until - length, until), "hour")
+                assert sketches(reader, rows, found) == sketches(reader, rows, usual)
+                fewer += found != usual
+    assert 0 < fewer < 30
+
+
+def test_where_the_newest_bucket_begins(reader, ids):
+    own = max(one.started_at for one in SAMPLES if one.endpoint == "sim/b")
+    assert newest(reader, [ids["sim/b"]], "hour") == bucket_of("hour", own)
+    assert newest(reader, [ids["sim/b"]], "month") == bucket_of("month", own)
+    assert newest(reader, [99], "hour") is None
+    assert newest(reader, [], "hour") is None
 
 
 def test_slices_hold_what_began_in_them(reader, ids):

@@ -30,12 +30,12 @@ def problem_of(path: Path, **pragmas: str | int) -> str:
 
 def test_a_new_store_is_marked_and_set_up(path):
     engine = open_database(path)
-    with engine.connect() as connection:
+    with engine.begin() as connection:
         told = {
-            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            name: connection.run(f"PRAGMA {name}").scalar()
             for name in ("application_id", "journal_mode", "synchronous", "foreign_keys", "busy_timeout")
         }
-    engine.dispose()
+    engine.close()
     assert told == {
         "application_id": APPLICATION_ID,
         "journal_mode": "wal",
@@ -51,9 +51,9 @@ def test_the_store_and_all_beside_it_is_for_its_owner_alone(tmp_path, mask):
     try:
         engine = open_database(tmp_path / "new" / "history.db")
         with engine.begin() as connection:
-            connection.exec_driver_sql("INSERT INTO endpoint VALUES (1, 'v', 'n', 'p', 'd', 'm')")
+            connection.run("INSERT INTO endpoint VALUES (1, 'v', 'n', 'p', 'd', 'm')")
         modes = {one.name: one.stat().st_mode & 0o777 for one in (tmp_path / "new").iterdir()}
-        engine.dispose()
+        engine.close()
     finally:
         os.umask(before)
     assert modes == dict.fromkeys(("history.db", "history.db-wal", "history.db-shm"), 0o600)
@@ -159,7 +159,7 @@ def test_a_mark_that_was_rolled_back_is_made_again(path):
     # a rollback journal of a file that had no pages before (https://www.sqlite.org/fileformat2.html#the_rollback_journal)
     header = struct.pack(">8sIIIII", bytes.fromhex("d9d505f920a163d7"), 0, 1, 0, 512, 4096)
     path.with_name(f"{path.name}-journal").write_bytes(header.ljust(512, b"\0"))
-    open_database(path).dispose()
+    open_database(path).close()
     assert file_state(path) == "ours"
     fill(path, [sample()])
     assert ask(path, "SELECT count(*) FROM samples") == [(1,)]

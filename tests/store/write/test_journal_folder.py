@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from probes.store.write.batch_writer import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
 from probes.store.write.journal import Journal
 from probes.store.write.journal_folder import (
     _former_folder,
@@ -15,6 +15,7 @@ from probes.store.write.journal_folder import (
     store_key,
     waiting_for,
 )
+from probes.store.write.pending import PendingSample
 from probes.store.write.recorder_lock import RecorderLock
 from probes.store.write.store_and_forward import StoreAndForward
 from tests.samples import sample

@@ -10,7 +10,19 @@ from probes.store.holder import Holder, StoreHeld
 from probes.store.read.connect import source_of
 from probes.store.write import lease
 from probes.store.write.database import open_store
-from probes.store.write.lease import TTL_S, Claim, Heartbeat, Lease, Tenure, counts, look, scope_of, ttl_ms
+from probes.store.write.lease import (
+    SHARED,
+    TTL_S,
+    Begun,
+    Claim,
+    Heartbeat,
+    Lease,
+    Tenure,
+    counts,
+    look,
+    scope_of,
+    ttl_ms,
+)
 from tests.store.stores import ask
 
 HOUR_MS = 3_600_000
@@ -24,6 +36,10 @@ def tenure(token, run, since, until) -> Tenure:
     return Tenure(token, run, None, since, until, locked=True)
 
 
+def begun(*instants) -> list[Begun]:
+    return [Begun("local", "sim/model", at) for at in instants]
+
+
 @pytest.fixture
 def database_at(store):
     """Transactions of the store, one after the other."""
@@ -35,7 +51,7 @@ def database_at(store):
             yield connection
 
     yield transaction
-    engine.dispose()
+    engine.close()
 
 
 def newest(store) -> Tenure:
@@ -177,8 +193,9 @@ def test_what_was_begun_while_it_was_held_counts_late_or_not(store, database_at)
     with database_at() as connection:
         for one in (claim("a"), claim("b")):
             mine = Lease(one)
-            assert mine.counted(connection, "a", [before, after, after + HOUR_MS]) == [True, False, False]
-            assert mine.counted(connection, "b", [before, after, after + HOUR_MS]) == [True, True, True]
+            instants = begun(before, after, after + HOUR_MS)
+            assert mine.counted(connection, "a", instants) == [True, False, False]
+            assert mine.counted(connection, "b", instants) == [True, True, True]
 
 
 def test_the_clock_of_another_machine_is_allowed_for(store, database_at, monkeypatch):
@@ -187,7 +204,7 @@ def test_the_clock_of_another_machine_is_allowed_for(store, database_at, monkeyp
     hold(database_at, claim("b"))
     here = time.time_ns() // 1_000_000
     with database_at() as connection:
-        assert Lease(claim("a")).counted(connection, "a", [here - 5_000, here + 5_000]) == [True, False]
+        assert Lease(claim("a")).counted(connection, "a", begun(here - 5_000, here + 5_000)) == [True, False]
 
 
 def test_tenures_are_told_apart_whoever_followed():
@@ -202,6 +219,22 @@ def test_tenures_are_told_apart_whoever_followed():
         *(False, True),
     ]
     assert counts([], "d", 5)
+
+
+def test_a_sample_counts_by_the_lease_of_its_endpoint_where_there_is_one():
+    vantage = [tenure(1, "x", 0, 900), tenure(2, SHARED, 1000, 1000)]
+    endpoint = [tenure(3, "a", 40_000, 90_000), tenure(2, "b", 20_000, 20_000 + ttl_ms()), tenure(1, "a", 2000, 19_000)]
+
+    def counted(by, *instants):
+        return [counts(vantage, by, at, endpoint) for at in instants]
+
+    assert counted("a", 1000, 2000, 19_999) == [False, True, True], "late or not, until the next one began"
+    assert counted("a", 20_000, 39_000, 40_000, 10**9) == [False, False, True, True]
+    assert counted("b", 19_000, 20_000, 39_999, 40_000) == [False, True, True, False]
+    assert counted("x", 0, 999, 1000) == [True, True, False], "its tenure ended when others began to share"
+    assert counted("new", 2500, 15_000) == [False, True], "one that never reached the store"
+    alone = [*vantage, tenure(3, "y", 30_000, 60_000)]
+    assert [counts(alone, "b", at, endpoint) for at in (29_999, 30_000)] == [True, False]
 
 
 def test_tenures_that_ended_long_ago_are_forgotten(store, database_at, monkeypatch):
@@ -248,7 +281,7 @@ def test_a_store_that_is_not_there_or_older_has_no_tenures(nowhere):
 def test_a_holder_that_cannot_be_read_still_holds(store, database_at):
     hold(database_at, claim("a", locked=False))
     with database_at() as connection:
-        connection.exec_driver_sql("UPDATE lease SET holder = '{'")
+        connection.run("UPDATE lease SET holder = '{'")
     with pytest.raises(StoreHeld, match="held by another recorder"):
         hold(database_at, claim("b"))
 

@@ -10,8 +10,9 @@ from probes.stats.rollup import TIERS
 from probes.store.read.reader import RECORDED, StoreReader
 from probes.store.retention import Retention
 from probes.store.write import pruning
-from probes.store.write.batch_writer import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
 from probes.store.write.database import open_store
+from probes.store.write.pending import PendingSample
 from probes.store.write.pruning import BOUND, FAILURES, OLD, OLD_ROLLUPS, do_upkeep, prune_progress, prune_some
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old, url_of
@@ -40,7 +41,7 @@ def prune(store, kept=KEPT, now=NOW):
         with engine.begin() as connection:
             more = prune_some(connection, kept, now)
         left += ask(store, "SELECT count(*) FROM sample")[0]
-    engine.dispose()
+    engine.close()
     return [before - after for before, after in pairwise(left)]
 
 
@@ -90,7 +91,7 @@ def test_what_was_looked_at_is_not_looked_at_again(store):
     engine = open_store(url_of(store))
     with engine.begin() as connection:
         assert prune_progress(connection)["raw"].next_at == NOW - 24 * HOUR
-    engine.dispose()
+    engine.close()
     assert prune(store) == [0]
 
 
@@ -136,7 +137,7 @@ def test_a_store_says_from_when_on_it_is_whole(store):
         assert {one.until for one in prune_progress(connection).values()} == {0}
         prune_some(connection, KEPT, NOW)
         raw = prune_progress(connection)["raw"]
-    engine.dispose()
+    engine.close()
     assert FIRST < raw.until == raw.next_at < NOW - 24 * HOUR
     assert starts(store)[0] == raw.until - 1 + SPACING
 
@@ -155,7 +156,7 @@ def test_nothing_is_pruned_before_it_is_rolled_up(tmp_path):
         with engine.begin() as connection:
             more = do_upkeep(connection, KEPT, NOW)
         left.append((more, ask(path, "SELECT count(*) FROM unrolled")[0][0], len(starts(path))))
-    engine.dispose()
+    engine.close()
     assert [count for _, unrolled, count in left if unrolled] == [5000, 5000]
     assert left[-1] == (False, 0, 1)
     assert ask(path, "SELECT samples FROM rollup WHERE tier = 'day'") == [(5000,)]

@@ -9,15 +9,25 @@ from probes.store.holder import Holder, StoreHeld
 from probes.store.location import path_of
 from probes.store.problem import StoreProblem
 from probes.store.read.connect import source_of
-from probes.store.write.batch_writer import BatchId, BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
 from probes.store.write.database import open_store
 from probes.store.write.lease import TTL_S, Claim, Heartbeat, Lease, look
+from probes.store.write.pending import BatchId, PendingSample
 from probes.store.write.recorder_lease import RecorderLease
 from probes.store.write.recorder_lock import RecorderLock
 from tests.samples import sample
 from tests.store.stores import ask, make, other, url_of
 
-BEAT = {"vantage": "local", "pid": 7, "host": "h", "version": "0", "started_at": 1, "beat_at": 1, "status": "{}"}
+BEAT = {
+    "vantage": "local",
+    "pid": 7,
+    "host": "h",
+    "version": "0",
+    "started_at": 1,
+    "beat_at": 1,
+    "status": "{}",
+    "run": "",
+}
 
 
 @pytest.fixture
@@ -62,7 +72,7 @@ def renew(store, claim):
         with engine.begin() as connection:
             return Lease(claim).hold(connection, renew=True)
     finally:
-        engine.dispose()
+        engine.close()
 
 
 def expire(store):

@@ -7,8 +7,9 @@ import pytest
 
 from probes.outcome import Outcome
 from probes.stats.rollup import METRICS, TIERS, roll_up
-from probes.store.write.batch_writer import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
 from probes.store.write.database import open_database
+from probes.store.write.pending import PendingSample
 from probes.store.write.rollup_rows import READ, roll_up_some, rollup_of
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old
@@ -87,7 +88,7 @@ def test_an_older_store_is_rolled_up_in_steps_while_new_samples_come(path):
             left.append(roll_up_some(connection, 100))
         if len(left) == 1:
             fill(path, [new])
-    engine.dispose()
+    engine.close()
     assert left == [150, 50, 0]
     assert stored(path) == expected(path, [*old, new])
     assert ask(path, "SELECT * FROM unrolled") == []

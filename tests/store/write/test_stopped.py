@@ -7,7 +7,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from probes.feed.messages import Hello, decode
+from probes.feed.lines import decode
+from probes.feed.messages import Hello
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator

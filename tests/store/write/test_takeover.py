@@ -7,13 +7,15 @@ from contextlib import AsyncExitStack, ExitStack, suppress
 
 import pytest
 
-from probes.feed.messages import Hello, decode
+from probes.feed.lines import decode
+from probes.feed.messages import Hello
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.store.holder import StoreHeld, this_process
-from probes.store.write.batch_writer import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
 from probes.store.write.database import open_store
 from probes.store.write.lease import Claim, Lease
+from probes.store.write.pending import PendingSample
 from probes.store.write.vantage_lock import VantageLock
 from tests.samples import sample
 from tests.servers.simulated import MODEL, simulating
@@ -95,7 +97,7 @@ async def test_a_recorder_whose_vantage_was_taken_stands_by_and_records_again_wh
             engine = open_store(database)
             with engine.begin() as connection:
                 Lease(Claim("vantage/fra", "another run", this_process(), locked=True)).hold(connection, renew=True)
-            engine.dispose()
+            engine.close()
             await said(recorder, "standing by for fra")
             stored = there(database)
         await said(recorder, "recording")
@@ -131,7 +133,7 @@ async def test_a_screen_reads_along_with_the_recorder_of_its_own_place_whatever_
 ):
     monkeypatch.setattr("tui.sources.attached.POLL_S", 0.01)
     sink = BatchWriter(database)
-    beat = {"pid": 7, "host": "h", "version": "0", "started_at": 1, "status": "{}"}
+    beat = {"pid": 7, "host": "h", "version": "0", "started_at": 1, "status": "{}", "run": ""}
     now = time.time_ns() // 1_000_000
     for vantage, at in (("fra", now + late_ms), ("sfo", now)):
         sink.write(

@@ -12,11 +12,10 @@ from tui.compare.metrics import COMPARE_METRICS, UNSURE, value_of
 from tui.compare.ranking import rank_contenders
 from tui.time.time_grid import TimeGrid
 
-RNG = random.Random(4)
-
 
 def around(median, count=400, spread=0.1):
-    return Sketch.of(median * RNG.lognormvariate(0, spread) for _ in range(count))
+    dice = random.Random(f"{median} {count} {spread}")  # the same whichever tests ran before
+    return Sketch.of(median * dice.lognormvariate(0, spread) for _ in range(count))
 
 
 def tally(ttft=None, speed=None, **counts):

@@ -12,7 +12,7 @@ from probes.diagnosis.attribution import Attribution
 from probes.feed.messages import EndpointFacts, MonitorStatus
 from probes.format import clock
 from probes.outcome import Outcome
-from probes.rate_limits.headers import Bucket
+from probes.rate_limits.bucket import Bucket
 from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import NOW

@@ -18,7 +18,8 @@ from probes.feed.messages import (
 )
 from probes.outcome import Outcome
 from probes.store.status import StoreStatus
-from probes.store.write.batch_writer import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter
+from probes.store.write.pending import PendingSample
 from tests.samples import endpoint, sample
 from tests.tui import fabric
 from tui.sources.attached import FollowingSource, status_of
@@ -41,7 +42,7 @@ def sink(tmp_path):
 def beat(status="{}", ago_ms=0):
     return {
         "vantage": "local", "pid": 7, "host": "host", "version": "0", "started_at": now(), "beat_at": now() - ago_ms,
-        "status": status,
+        "status": status, "run": "",
     }  # fmt: skip
 
 

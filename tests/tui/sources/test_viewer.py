@@ -241,7 +241,7 @@ async def test_the_screen_says_that_it_only_reads(tmp_path, monkeypatch):
 @pytest.fixture
 def shown(monkeypatch):
     calls = []
-    monkeypatch.setattr(launch, "at_terminal", lambda: True)
+    monkeypatch.setattr("probes.cli.entry.at_terminal", lambda: True)
     monkeypatch.setattr(launch, "_show", lambda source, options: calls.append((source(), options)))
     return calls
 
@@ -270,7 +270,7 @@ def test_what_cannot_be_attached_to_is_said_before_any_screen(tmp_path, shown, m
     assert (type(missing.exception).__name__, str(missing.exception)) == (
         "StoreProblem", f"there is no store at {tmp_path / 'missing.db'}",
     )  # fmt: skip
-    monkeypatch.setattr(launch, "at_terminal", lambda: False)
+    monkeypatch.setattr("probes.cli.entry.at_terminal", lambda: False)
     assert "needs a terminal" in run("--attach", str(tmp_path)).output
     assert shown == []
     assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from probes.diagnosis.reachability import ReachabilityCheck
 from probes.feed.messages import AlertStatus, Frame, MonitorStatus
 from probes.outcome import Outcome
-from probes.rate_limits.headers import Bucket
+from probes.rate_limits.bucket import Bucket
 from probes.store.status import StoreStatus
 from tests.samples import sample
 from tests.tui import fabric

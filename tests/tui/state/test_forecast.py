@@ -2,7 +2,7 @@
 
 import pytest
 
-from probes.rate_limits.headers import Bucket
+from probes.rate_limits.bucket import Bucket
 from tui.state.rate_limits import empty_at
 
 MINUTE = 60_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from probes.rate_limits.headers import Bucket
+from probes.rate_limits.bucket import Bucket
 from tests.samples import sample
 from tui.state.rate_limits import LimitReading, buckets, levels, short
 

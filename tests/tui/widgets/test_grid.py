@@ -4,7 +4,7 @@ from textual.app import App
 from textual.geometry import Region
 
 from tui.style.themes import THEMES
-from tui.widgets.grid import Grid, Line
+from tui.widgets.grid import Grid, Line, changed_cells
 
 HEAD = ((" the ", ""), ("head", "by head"))
 
@@ -79,6 +79,28 @@ async def test_only_lines_that_changed_are_painted():
         app.grid.painted.clear()
         app.grid.draw(HEAD, lines(4, e2=Line((("news", "name"),), "e2")), "e1")
         assert app.grid.painted == [Region(0, 2, 30, 1), Region(0, 3, 30, 1)]
+
+
+def test_of_a_line_only_the_cells_between_what_is_alike_are_painted():
+    before = (("▸", "cursor"), ("naïve", "name"), (" 41 s", "dim"), ("▁▂▃", "ttft"))
+    assert changed_cells(before, (*before[:2], (" 42 s", "dim"), before[3]), 30) == (6, 11)
+    assert changed_cells(before, (*before[:2], ("  2 m ", "dim"), before[3]), 30) == (6, 30)  # what follows has moved
+    assert changed_cells(before, (*before[:3], ("▁▂▃", "speed")), 30) == (11, 14)
+    assert changed_cells(before, before[:3], 30) == (11, 30)
+    assert changed_cells((("日本", "name"), ("a", "dim")), (("日本", "name"), ("b", "dim")), 30) == (4, 5)
+    assert changed_cells((("a", "dim"),) * 2, (("a", "dim"),) * 3, 30) == (2, 30)
+    assert changed_cells(before, (*before[:2], (" 42 s", "dim"), before[3]), 8) == (6, 8)  # nothing beyond its end
+
+
+async def test_a_line_painted_in_part_shows_the_same_as_one_painted_whole():
+    app = Showing()
+    async with app.run_test(size=(30, 10)) as pilot:
+        for age in (" 9 s", "10 s", " 2 m"):
+            app.grid.painted.clear()
+            app.grid.draw(HEAD, lines(4, e2=Line((("row 2", "name"), (age, "dim"), ("▁▂▃", "ttft")), "e2")), "e0")
+            await pilot.pause()
+            assert app.screen._compositor.render_strips()[4].text.rstrip() == f"row 2{age}▁▂▃"
+        assert app.grid.painted == [Region(5, 4, 4, 1)]
 
 
 async def test_a_click_names_its_row_and_a_heading_is_none():

@@ -1,11 +1,16 @@
 """FleetPanel: every endpoint as a row with four live columns."""
 
+from collections.abc import Callable
+from functools import cache, partial
+
 from probes.config.screen import Sort
 from tui.dashboard.fleet.columns import Columns, columns, lines_of
-from tui.dashboard.fleet.row import drawn_state, row
+from tui.dashboard.fleet.row import drawn_graphs, drawn_state, graphs, row
 from tui.dashboard.fleet.row_head import head
-from tui.dashboard.fleet.sections import Scales, own_scales, shared_scales
+from tui.dashboard.fleet.sections import Block, Scales, own_scales, shared_scales
+from tui.state.remembered import Remembered
 from tui.state.view import Dashboard, EndpointView
+from tui.style.palette import Piece
 from tui.widgets.grid import Grid, Line
 
 HEADING = len("endpoint state")
@@ -28,12 +33,12 @@ class FleetPanel(Grid):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
-        self._cached_with: object = None
-        self._cached: dict[str, tuple[object, list[Line]]] = {}
+        self._rows: Remembered[list[Line]] = Remembered()
+        self._graphs: Remembered[tuple[Scales, list[Block]]] = Remembered()
 
     def columns_for(self, longest_name: int) -> Columns:
         """The columns of a row in the room there is."""
-        width = self.width or self.app.size.width  # not laid out yet: it will be as wide as the screen
+        width = self.width or self.app.size.width - 1  # not laid out yet; the scrollbar has its cell
         return columns(width, max(longest_name, HEADING), self.lines_each)
 
     def fit(self, board: Dashboard, room: int, ample: int) -> int:
@@ -55,9 +60,6 @@ class FleetPanel(Grid):
         """Draw a dashboard. ``longest_name`` of all endpoints, so that a filter does not move the columns."""
         parts = self.columns_for(longest_name)
         shared = shared_scales(board.endpoints, board.grid) if self.shared_scale else None
-        if (parts, shared) != self._cached_with:
-            self._cached_with = (parts, shared)
-            self._cached = {}
         lines: list[Line] = []
         for view in board.endpoints:
             if self.headings and (heading := board.groups.get(view.name)):
@@ -71,11 +73,24 @@ class FleetPanel(Grid):
         self.draw(head(parts, shared, self.sort, usual=usual), lines, board.selected)
 
     def _row(self, view: EndpointView, parts: Columns, shared: Scales | None, board: Dashboard) -> list[Line]:
-        """The lines of one endpoint, made anew only when they would look different."""
-        looks = drawn_state(view, parts, board)
-        drawn = self._cached.get(view.name)
-        if drawn is None or drawn[0] != looks:
-            pieces = row(view, parts, shared or own_scales(view, board.grid), board)
-            drawn = (looks, [Line(tuple(one), view.name) for one in pieces])
-            self._cached[view.name] = drawn
-        return drawn[1]
+        """The lines of one endpoint, others only when they would look different; their pieces when they are seen."""
+        made_of = (parts, shared, drawn_state(view, parts, board))
+        return self._rows.of(view.name, made_of, lambda: self._lines_of(view, parts, shared, board))
+
+    def _lines_of(self, view: EndpointView, parts: Columns, shared: Scales | None, board: Dashboard) -> list[Line]:
+        """The lines of one endpoint; what is drawn of it is made when one of them is first seen."""
+
+        def drawn() -> tuple[Scales, list[Block]]:
+            scales = shared or own_scales(view, board.grid)
+            return scales, graphs(view, parts, scales, board.grid)
+
+        @cache
+        def pieces() -> list[list[Piece]]:
+            scales, blocks = self._graphs.of(view.name, (parts, shared, drawn_graphs(view)), drawn)
+            return row(view, parts, scales, board, blocks)
+
+        return [Line(partial(_line, pieces, number), view.name) for number in range(parts.lines)]
+
+
+def _line(pieces: Callable[[], list[list[Piece]]], number: int) -> tuple[Piece, ...]:
+    return tuple(pieces()[number])

@@ -5,13 +5,14 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
-from probes.format import since, until
+from probes.format import DASH, since, until
 from probes.text import line
 from tui.dashboard.fleet.columns import AGE, STATE_SINCE, Columns
 from tui.dashboard.fleet.sections import Block, Scales, errors, limits, reset_or_empty, speeds, times
 from tui.state.alerts.judged import state_words
 from tui.state.view import Dashboard, EndpointView
 from tui.style.palette import LOOKS, SLOTS, Piece
+from tui.time.time_grid import TimeGrid
 from tui.widgets.grid import BAR, CURSOR
 
 OTHER_TIER: Final = "≠"
@@ -25,8 +26,21 @@ NOT_LISTED: Final = "not listed"
 BETWEEN: Final = " · "
 
 
-def row(view: EndpointView, columns: Columns, scales: Scales, board: Dashboard) -> list[list[Piece]]:
-    """The endpoint's lines of pieces, ``columns.lines`` of them, all equally wide."""
+def graphs(view: EndpointView, columns: Columns, scales: Scales, grid: TimeGrid) -> list[Block]:
+    """The sections of a row that have graphs: TTFT, tokens/s and errors. No instant is said in them."""
+    return [times(view, columns, scales, grid), speeds(view, columns, scales, grid), errors(view, columns, grid)]
+
+
+def drawn_graphs(view: EndpointView) -> tuple[object, ...]:
+    """All that `graphs` draws of a view: while it is equal, on the same scales and columns, they look the same."""
+    # figures compare by identity: they are others on another grid
+    return (view.figures, view.usual, view.incidents, view.changes, view.last_failure)
+
+
+def row(
+    view: EndpointView, columns: Columns, scales: Scales, board: Dashboard, drawn: Sequence[Block] | None = None
+) -> list[list[Piece]]:
+    """The endpoint's lines of pieces, ``columns.lines`` of them, all equally wide; ``drawn``: its `graphs`."""
     left = _left(view, columns, board)
     if view.why and not any(view.figures.covered):
         # nothing to draw: what to do about it has the rest of the first line
@@ -37,12 +51,7 @@ def row(view: EndpointView, columns: Columns, scales: Scales, board: Dashboard) 
             *[" " * rest] * (columns.lines - 1),
         ]
         return [[*pieces, (text, "hint")] for pieces, text in zip(left, words, strict=True)]
-    blocks = [
-        left,
-        times(view, columns, scales, board.grid),
-        speeds(view, columns, scales, board.grid),
-        errors(view, columns, board.grid),
-    ]
+    blocks = [left, *(graphs(view, columns, scales, board.grid) if drawn is None else drawn)]
     if columns.hits:
         blocks.append(limits(view, columns, scales, board))
     between: Piece = (" " * columns.gap, "dim")
@@ -82,14 +91,16 @@ def drawn_state(view: EndpointView, columns: Columns, board: Dashboard) -> tuple
         view.ratio,
         (columns.lines > 1 or columns.age) and since(view.last_at, board.at),
         (columns.lines > 2 or columns.reset) and reset_or_empty(view, board.at),
-        (columns.lines > 3 or columns.due) and _due(view, board.at),
+        (columns.lines > 2 or columns.due) and _due(view, board.at),
         view.name == board.selected,
     )
 
 
 def _due(view: EndpointView, at: int) -> str:
-    """How long until the next probe."""
-    return "now" if view.monitor.running else until(view.monitor.next_due, at)
+    """How long until the next probe; a dash where none is to come, as while it is paused."""
+    if view.monitor.running:
+        return "now"
+    return DASH if view.state == "paused" else until(view.monitor.next_due, at)
 
 
 def _left(view: EndpointView, columns: Columns, board: Dashboard) -> Block:
@@ -127,7 +138,8 @@ def _facts(view: EndpointView, title: str, at: int) -> list[str]:
     news = [word for word in (_warning(view), served) if word and word not in title]
     lane = "warm (cold apart)" if facts.connection == "both" else facts.connection
     due = _due(view, at)
-    following = ["" if view.monitor.next_due is None else "probing now" if due == "now" else f"next in {due}"]
+    none = view.monitor.next_due is None or (view.state == "paused" and not view.monitor.running)
+    following = ["" if none else "probing now" if due == "now" else f"next in {due}"]
     return [*news, *(word for word in (facts.model, facts.provider) if word not in facts.name), lane, *following]
 
 

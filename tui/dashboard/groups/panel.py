@@ -4,6 +4,7 @@ from tui.dashboard.fleet.panel import HEADING, NOTHING_MATCHES, NOTHING_YET
 from tui.dashboard.groups.columns import GroupColumns, group_columns
 from tui.dashboard.groups.row import drawn_state, head, row
 from tui.state.ranking import Rank
+from tui.state.remembered import Remembered
 from tui.state.view import Dashboard, EndpointView
 from tui.widgets.grid import Grid, Line
 
@@ -15,8 +16,7 @@ class GroupPanel(Grid):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
-        self._cached_with: object = None
-        self._cached: dict[str, tuple[object, Line]] = {}
+        self._rows: Remembered[Line] = Remembered()
 
     def fit(self, board: Dashboard, room: int) -> int:
         """Put blank lines between blocks where they fit ``room`` lines. Returns how many lines are used."""
@@ -29,9 +29,6 @@ class GroupPanel(Grid):
         """Draw a dashboard. ``longest_name`` of all endpoints, so that a filter does not move the columns."""
         width = self.width or self.screen.size.width  # not laid out yet: it will be as wide as the screen
         parts = group_columns(width, max(longest_name, HEADING), rank)
-        if parts != self._cached_with:
-            self._cached_with = parts
-            self._cached = {}
         lines: list[Line] = []
         for view in board.endpoints:
             if heading := board.groups.get(view.name):
@@ -45,9 +42,7 @@ class GroupPanel(Grid):
 
     def _row(self, view: EndpointView, parts: GroupColumns, *, selected: bool) -> Line:
         """The line of one endpoint, made anew only when it would look different."""
-        looks = (drawn_state(view), selected)
-        drawn = self._cached.get(view.name)
-        if drawn is None or drawn[0] != looks:
-            drawn = (looks, Line(row(view, parts, selected=selected), view.name))
-            self._cached[view.name] = drawn
-        return drawn[1]
+        looks = (parts, drawn_state(view), selected)
+        return self._rows.of(
+            view.name, looks, lambda: Line(lambda: tuple(row(view, parts, selected=selected)), view.name)
+        )

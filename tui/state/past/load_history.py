@@ -1,5 +1,6 @@
 """Reads the window's history from the store, in a thread, so that no panel is empty after a restart."""
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from math import inf
@@ -17,7 +18,7 @@ from probes.store.row import EndpointKey
 from probes.store.vantage import is_asked_for
 from tui.state.history import History, LoadedHistory
 from tui.state.rate_limits import LimitReading
-from tui.state.served_by import KEPT, ServingChange, ServingSeen, changes, listing_change
+from tui.state.served_by import CHANGES_KEPT, KEPT, WORDS, ServingChange, ServingSeen, changed, listing_change
 
 FAILURES: Final = 20
 
@@ -111,18 +112,19 @@ def read_changes(
 ) -> LoadedHistory:
     """When something else served these endpoints than before, or their models were listed otherwise, from then on.
 
-    ``since_ms`` is in milliseconds since the epoch. Raises StoreProblem. A simple pass: SQLite's window functions need
-    three times as long for it. Runs in a thread; ``ended`` is asked now and then whether to stop.
+    The newest `CHANGES_KEPT` of each; ``since_ms`` is in milliseconds since the epoch. Raises StoreProblem. A simple
+    pass: SQLite's window functions need three times as long for it. Runs in a thread; ``ended`` is asked now and then
+    whether to stop.
     """
-    seen: dict[str, list[ServingSeen]] = {name: [] for name in names}
+    found: dict[str, deque[ServingChange]] = {name: deque(maxlen=CHANGES_KEPT) for name in names}
+    held: dict[str, list[str | None]] = {name: [None] * len(WORDS) for name in names}
     with closing(StoreReader(url)) as reader:
         for number, one in enumerate(reader.served(since_ms)):
-            if (held := seen.get(one.endpoint)) is not None and (not held or held[-1][1:] != one[2:]):
-                held.append(ServingSeen(*one[1:]))
+            if (kept := found.get(one.endpoint)) is not None:
+                kept.extend(changed(held[one.endpoint], ServingSeen(*one[1:])))
             if number % 1000 == 0 and ended():
                 return LoadedHistory({})
-        known = [key for key in reader.endpoints().values() if key[1] in seen]
-    found = {name: changes(held) for name, held in seen.items()}
+        known = [key for key in reader.endpoints().values() if key[1] in found]
     for name, change in _listing_changes(read_events(url, since_ms), known):
         found[name].append(change)
     return LoadedHistory({}, changes={name: tuple(several) for name, several in found.items()})

@@ -10,11 +10,11 @@ from probes.endpoint import Lane, lane_of
 from probes.outcome import Outcome
 from probes.stats.rollup import LENGTH_MS, Tier
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import BucketRange, TimeRange, covering_buckets
+from probes.stats.time_range import BucketRange, TimeRange
 from probes.store.read.latest import LatestQuestion, LatestValues, newest_failures, newest_samples, newest_values
 from probes.store.read.pages import oldest_sample
 from probes.store.read.reader import StoreReader
-from probes.store.read.rollup_queries import Bar, LaneKey, bars, began, oldest, sketches
+from probes.store.read.rollup_queries import Bar, LaneKey, bars, began, fewest_buckets, oldest, sketches
 from probes.store.vantage import is_asked_for
 from tui.state.endpoint_state import FAILURES_KEPT, Recent
 from tui.state.past.load_history import histories
@@ -24,6 +24,7 @@ from tui.state.past.rollup_figures import (
     RangeEnd,
     RollupWindow,
     WindowQuestion,
+    last_sent,
     rough_tier_of,
     tier_of,
     wants_samples,
@@ -72,14 +73,16 @@ def _keeps_samples(reader: StoreReader, ids: Mapping[int, str], span: TimeRange)
 def _read(reader: StoreReader, question: WindowQuestion, ids: dict[int, str], tier: Tier) -> RollupWindow:
     """The figures from the rollups of a tier, and of coarser ones within."""
     lanes = {facts.name: lane_of(facts.connection) for facts in question.facts}
-    covered, on = covering_buckets(question.span, tier), question.grid
-    whole = BucketRange(tier, covered[0].since, covered[-1].until)
+    covered, on = fewest_buckets(reader, ids, question.span, tier), question.grid
+    whole = BucketRange(tier, covered[0].since, question.span.until)
     found: dict[str, list[Bar]] = defaultdict(list)
-    last: dict[int, int] = {}
-    for one in bars(reader, ids, whole, on.start_ms, on.length_ms):
-        found[ids[one.endpoint_id]].append(one)
-        if one.sent:
-            last[one.endpoint_id] = max(last.get(one.endpoint_id, 0), one.last_at)
+    by_id: dict[int, list[Bar]] = defaultdict(list)
+    for some in bars(reader, ids, whole, on.start_ms, on.length_ms):
+        for one in some:
+            by_id[one[0]].append(one)
+    for number, own in by_id.items():
+        found[ids[number]] += own
+    last = {number: at for number, own in by_id.items() if (at := last_sent(own)) is not None}
     drawn = _by_name(sketches(reader, ids, covered, QUANTILED), ids)
     ends = {} if question.live else _ends(reader, ids, lanes, last, question.span)
     rows = {name: EndpointRollups(found[name], drawn.get(name, {}), ends.get(name, RangeEnd())) for name in lanes}

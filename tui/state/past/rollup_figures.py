@@ -150,9 +150,7 @@ def window_of(question: WindowQuestion, tier: Tier, rows: Mapping[str, EndpointR
     """The window that the rollups of each endpoint, by name, add up to."""
     on = question.grid
     known = {facts.name: rows.get(facts.name, EndpointRollups()) for facts in question.facts}
-    last = {
-        name: max((one.last_at for one in held.bars if one.sent), default=None) for name, held in known.items()
-    }  # the last bucket may reach beyond the span
+    last = {name: last_sent(held.bars) for name, held in known.items()}  # the last bucket may reach beyond the span
     return RollupWindow(
         question,
         tier,
@@ -200,21 +198,11 @@ def rolled_figures(facts: EndpointFacts, on: TimeGrid, rows: EndpointRollups) ->
     connection set-up are not rolled up; the mean cost is that of the `ok` samples, of which priced ones have it.
     """
     lane = lane_of(facts.connection)
-    cells = [Cell() for _ in range(on.count)]
-    for one in rows.bars:
-        cell = cells[min(max(one.place, 0), on.count - 1)]
-        if one.own_faults:
-            cell.own_faults += one.own_faults
-            cell.spoilt_at = max(cell.spoilt_at or 0, one.last_at)
-        if one.sent:
-            _fill(cell, one, lane, in_turn=facts.connection == "both")
-    for cell in cells:
-        cell.last_failed = cell.ttft_ms is None and cell.failed > 0
-        cell.last_ttft_ms, cell.last_tokens_per_s = cell.ttft_ms, cell.tokens_per_s
+    cells = _cells(rows.bars, on, lane, in_turn=facts.connection == "both")
     carry_forward(cells, on, facts)
     own = lane_figures(lane, rows.sketches.get(lane, {}))
-    cost = sum(one.cost_usd for one in rows.bars)
-    good = sum(one.ok for one in rows.bars)
+    cost = sum([one[_COST] for one in rows.bars])
+    good = sum([one[_GOOD] for one in rows.bars])
     return replace(
         by_slice(cells),
         ttft_last_ms=rows.end.ttft_ms,
@@ -233,23 +221,56 @@ def rolled_figures(facts: EndpointFacts, on: TimeGrid, rows: EndpointRollups) ->
 _LANES: Final[tuple[Lane, ...]] = ("warm", "cold")
 
 
-def _fill(cell: Cell, one: Bar, lane: Lane, *, in_turn: bool) -> None:
-    """Add what one lane has in a slice to its cell."""
-    cell.finished += one.ok + one.failed
-    cell.failed += one.failed
-    cell.hits += one.rate_limited
-    cell.untrusted += one.untrusted
-    cell.buffered += one.buffered
-    cell.sent_at = max(cell.sent_at or 0, one.last_at)
-    if one.connection == lane:
-        high, low = one.ttft_ms_max, one.tokens_per_s_min
-        if high is not None:
-            cell.ttft_ms = high if cell.ttft_ms is None else max(cell.ttft_ms, high)
-        if low is not None:
-            cell.tokens_per_s = low if cell.tokens_per_s is None else min(cell.tokens_per_s, low)
-    elif in_turn and not one.failed and not one.rate_limited:
-        return  # the other lane's turn: it says nothing of this one
-    cell.last_at = max(cell.last_at or 0, one.last_at)
+_GOOD: Final = 4
+_COST: Final = 10
+"""Where ``ok`` and ``cost_usd`` stand in a bar."""
+
+
+def last_sent(bars: Sequence[Bar]) -> int | None:
+    """When the newest sample of these bars began that was sent and not spoilt; None where there is none."""
+    return max(
+        [last_at for _, _, _, _, ok, failed, hits, _, _, last_at, _, _, _ in bars if ok or failed or hits],
+        default=None,
+    )
+
+
+def _cells(bars: Sequence[Bar], on: TimeGrid, lane: Lane, *, in_turn: bool) -> list[Cell]:
+    """What the bars of an endpoint add up to slice by slice; nothing is carried forward yet.
+
+    One loop that calls nothing: a hundred endpoints have ten thousand bars.
+    """
+    cells = [Cell() for _ in range(on.count)]
+    latest = on.count - 1
+    for (
+        _, connection, place, sent, ok, failed, hits, untrusted, buffered, at, _, high, low,
+    ) in bars:  # fmt: skip
+        cell = cells[0 if place < 0 else min(place, latest)]
+        told = ok + failed + hits  # what says something about the endpoint
+        if own_faults := sent - told:
+            cell.own_faults += own_faults
+            if cell.spoilt_at is None or cell.spoilt_at < at:
+                cell.spoilt_at = at
+        if not told:
+            continue
+        cell.finished += ok + failed
+        cell.failed += failed
+        cell.hits += hits
+        cell.untrusted += untrusted
+        cell.buffered += buffered
+        if cell.sent_at is None or cell.sent_at < at:
+            cell.sent_at = at
+        if connection == lane:
+            if high is not None and (cell.ttft_ms is None or cell.ttft_ms < high):
+                cell.ttft_ms = cell.last_ttft_ms = high
+            if low is not None and (cell.tokens_per_s is None or cell.tokens_per_s > low):
+                cell.tokens_per_s = cell.last_tokens_per_s = low
+        elif in_turn and not failed and not hits:
+            continue  # the other lane's turn: it says nothing of this one
+        if cell.last_at is None or cell.last_at < at:
+            cell.last_at = at
+    for cell in cells:
+        cell.last_failed = cell.ttft_ms is None and cell.failed > 0
+    return cells
 
 
 def lane_figures(lane: Lane, sketches: Mapping[str, Sketch]) -> LaneFigures:

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.color import Color
 
 from probes.alerts.state import Severity
+from tui.style.contrast import LEAST_CONTRAST, contrast
 from tui.style.palette import BEGINNINGS, severity_color
 from tui.time.background import IncidentSpan, UsualBand, bands
 from tui.time.time_grid import TimeGrid
@@ -17,9 +18,6 @@ from tui.widgets.charts.canvas import Canvas, Cell, Line
 from tui.widgets.charts.series import Point, Series, clean, column_of, runs, stairs, thin
 from tui.widgets.charts.time_axis import time_rows
 from tui.widgets.spark import BLOCKS, CHANGE
-
-LEAST_CONTRAST: Final = 3.0
-"""No line comes nearer to the ground than this (WCAG 2's ratio), selected or not."""
 
 _FADINGS: Final = (0.2, 0.1)
 _BAND_SHADE: Final = 0.14
@@ -168,17 +166,6 @@ def faded(color: str, background: str, behind: str) -> str:
     own, ground, least = Color.parse(color), Color.parse(background), Color.parse(behind)
     blends = (own.blend(ground, one) for one in _FADINGS)
     return next((one.hex.lower() for one in blends if contrast(one, least) >= LEAST_CONTRAST), color)
-
-
-def contrast(one: Color, other: Color) -> float:
-    """The contrast of two colours, 1 to 21, by WCAG 2 (https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio)."""
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(color: Color) -> float:
-    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in color.normalized)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def band_color(background: str) -> str:

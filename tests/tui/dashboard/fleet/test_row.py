@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from probes.feed.messages import MonitorStatus
 from probes.outcome import Outcome
-from probes.rate_limits.headers import Bucket
+from probes.rate_limits.bucket import Bucket
 from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
@@ -123,6 +123,8 @@ def test_tall_rows_hold_state_age_model_and_figures_below_each_other(board):
     assert lines[1].startswith(" ▎● ok · 2 s ago")
     assert "warm" in lines[2]
     assert "next in 27 s" in "".join(lines)
+    paused = drawn(replace(view, state="paused"), columns(160, 21, 6), board)
+    assert "next in" not in "".join(paused), "nothing is counted down to that will not come"
     figures = view.figures
     assert f"{figures.ttft_last_ms:.0f}" in lines[0]
     assert f"p50   {figures.ttft_p50_ms:.0f}" in lines[1]

@@ -11,7 +11,7 @@ from probes.store.problem import StoreProblem
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 from tui.state.past.load_history import read_changes, read_newest, read_points
-from tui.state.served_by import KEPT, ServingChange
+from tui.state.served_by import CHANGES_KEPT, KEPT, ServingChange
 
 T0 = 1_800_000_000_000
 
@@ -71,6 +71,14 @@ def test_changes_of_who_served_are_those_of_the_span_and_of_the_endpoints_asked_
     past = read_changes(url_of(path), T0 + 1, ["a", "c"])
     assert past.changes == {"a": (ServingChange(T0 + 5, "model", "a", "b"),), "c": ()}
     assert read_changes(url_of(path), T0, ["a"], lambda: True).changes == {}
+
+
+def test_only_the_newest_changes_are_held_of_a_provider_that_names_another_build_with_each_response(path):
+    several = range(2 * CHANGES_KEPT)
+    fill(path, [sample(endpoint="a", started_at=T0 + n, served_fingerprint=f"fp_{n}") for n in several])
+    found = read_changes(url_of(path), T0, ["a"]).changes["a"]
+    assert [one.at for one in found] == [T0 + n for n in several[-CHANGES_KEPT:]]
+    assert found[-1] == ServingChange(T0 + several[-1], "build", f"fp_{several[-2]}", f"fp_{several[-1]}")
 
 
 def test_what_a_providers_list_says_of_a_watched_model_is_a_change_beside_them(path):

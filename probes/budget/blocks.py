@@ -1,0 +1,202 @@
+"""The day's budget in blocks, where several processes send probes under one cap; pure.
+
+Each may spend what it was granted, and nothing else. It asks for its next block before it has spent the last one, and
+gives back what it did not use. What a process had left that ended without a word counts as spent for the rest of the
+day: nobody knows what it still sent. So all that is granted is never more than the cap.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple, Protocol
+
+from probes.budget.cap import DAY_MS, Budget, Ledger
+from probes.budget.charge import Spent, highest_charge
+from probes.endpoint import Endpoint
+
+BLOCK_S: Final = 60.0
+"""A block is what a process may need for so many seconds, while there is plenty."""
+
+PARTS: Final = 16
+"""A block is at most this part of what is left: nobody holds what others need when the day's budget runs out."""
+
+NEXT_DAY_MS: Final = 30_000
+"""How long before 00:00 UTC a block of the day that begins is asked for."""
+
+NOTHING: Final = Spent(0.0, 0)
+
+
+class BlockSource(Protocol):
+    """Who grants blocks of a day's budget; ``day`` is a UTC day, counted from the epoch. It may take a while."""
+
+    async def take(self, day: int, wanted: Spent, least: Spent) -> Spent | None:
+        """A block of about ``wanted`` and no less than ``least``; None where not even that is left, or not known."""
+
+    async def give_back(self, day: int, unspent: Spent) -> None:
+        """Take back so much of what was granted; it was not spent and will not be."""
+
+
+def wanted_block(endpoints: Iterable[Endpoint]) -> Spent:
+    """What probes of these endpoints can cost in `BLOCK_S` at most, two of each at least."""
+    usd, tokens = 0.0, 0
+    for one in endpoints:
+        most, probes = highest_charge(one), max(2, math.ceil(BLOCK_S / one.interval))
+        usd, tokens = usd + probes * most.usd, tokens + probes * most.tokens
+    return Spent(usd, tokens)
+
+
+def least_block(endpoints: Iterable[Endpoint]) -> Spent:
+    """What one probe of any of these endpoints can cost at most: less than that is of no use to who probes them."""
+    charges = [highest_charge(one) for one in endpoints]
+    return Spent(max((one.usd for one in charges), default=0.0), max((one.tokens for one in charges), default=0))
+
+
+def next_block(room: Budget, wanted: Spent, least: Spent) -> Spent | None:
+    """The block that is granted where so much is left (``room``, None is no cap); None where it is less than ``least``.
+
+    A cap of which nothing is left ends all probes, also of those that cost nothing of it.
+    """
+    usd, tokens = wanted
+    if room.usd_per_day is not None:
+        if room.usd_per_day <= 0 or room.usd_per_day < least.usd:
+            return None
+        usd = max(least.usd, min(wanted.usd, room.usd_per_day / PARTS))
+    if room.tokens_per_day is not None:
+        if room.tokens_per_day <= 0 or room.tokens_per_day < least.tokens:
+            return None
+        tokens = max(least.tokens, min(wanted.tokens, room.tokens_per_day // PARTS))
+    return Spent(usd, tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class HolderLedger(Ledger):
+    """The ledger of a process that may spend what it was granted; its ``budget`` is that of all together.
+
+    ``granted`` is the sum of its blocks by day, ``last`` the newest of them. ``ended`` are the days of which there was
+    no more when it last asked.
+    """
+
+    granted: Mapping[int, Spent] = field(default_factory=dict)
+    last: Spent = NOTHING
+    ended: frozenset[int] = frozenset()
+
+    def grant(self, day: int, block: Spent | None) -> "HolderLedger":
+        """With a block of a day more; None: there is no more of that day's budget."""
+        if block is None:
+            return replace(self, ended=self.ended | {day})
+        before = self.granted.get(day, NOTHING)
+        kept = {one: granted for one, granted in self.granted.items() if one >= day - 1}
+        granted = {**kept, day: Spent(before.usd + block.usd, before.tokens + block.tokens)}
+        return replace(self, granted=granted, last=block, ended=self.ended - {day})
+
+    def give_back(self, day: int) -> tuple["HolderLedger", Spent]:
+        """What of a day's blocks is neither spent nor set aside for a probe that runs; and the ledger without it."""
+        room = self._on_day(day).room
+        granted = self.granted.get(day, NOTHING)
+        usd, tokens = max(0.0, room.usd_per_day or 0.0), max(0, room.tokens_per_day or 0)
+        left = {**self.granted, day: Spent(granted.usd - usd, granted.tokens - tokens)}
+        return replace(self, granted=left), Spent(usd, tokens)
+
+    def day_to_ask_for(self, at_ms: int, least: Spent) -> int | None:
+        """The day of which the next block is to be asked for, at an instant (ms since the epoch), if any.
+
+        One is asked for where less than half of the last block, or than ``least``, is left, and one of the next day
+        shortly before 00:00 UTC.
+        """
+        day = at_ms // DAY_MS
+        room, caps = self._on_day(day).room, self.budget
+        usd, tokens = max(self.last.usd / 2, least.usd), max(self.last.tokens / 2, least.tokens)
+        usd_is_short = caps.usd_per_day is not None and (room.usd_per_day or 0.0) < usd
+        tokens_are_short = caps.tokens_per_day is not None and (room.tokens_per_day or 0) < tokens
+        if day not in self.granted or usd_is_short or tokens_are_short:
+            return day
+        is_late = at_ms + NEXT_DAY_MS >= (day + 1) * DAY_MS
+        return day + 1 if is_late and day + 1 not in self.granted else None
+
+    def _on_day(self, day: int) -> "HolderLedger":
+        ledger = self.on(day * DAY_MS)
+        assert isinstance(ledger, HolderLedger)  # noqa: S101  # it makes its own kind
+        return ledger
+
+    @property
+    def room(self) -> Budget:
+        """What of its blocks is neither spent nor set aside; None is no cap."""
+        usd, tokens = self.granted.get(self.day, NOTHING)
+        caps = Budget(
+            None if self.budget.usd_per_day is None else usd, None if self.budget.tokens_per_day is None else tokens
+        )
+        return Ledger(caps, self.day, self.usd, self.tokens, reserved=self.reserved).room
+
+    def refusal(self, *wanted: Spent) -> str | None:
+        """Why probes that may cost so much are not to be sent, in words of the day's budget; None where they may be."""
+        room, caps = self.room, self.budget
+        usd, tokens = sum(one.usd for one in wanted), sum(one.tokens for one in wanted)
+        if room.usd_per_day is not None and usd > room.usd_per_day:
+            words = f"the day's budget of ${caps.usd_per_day or 0.0:,.2f}"
+        elif room.tokens_per_day is not None and tokens > room.tokens_per_day:
+            words = f"the day's budget of {caps.tokens_per_day or 0:,} tokens"
+        else:
+            return None
+        if self.day in self.ended:
+            return f"{words} is used or set aside for other probes (until 00:00 UTC)"
+        return f"{words} has not yet been asked for what this probe may need"
+
+    @property
+    def over(self) -> str | None:
+        """None: what its blocks have no room for, the next one may have; `refusal` says so of each probe."""
+        return None
+
+
+class Grant(NamedTuple):
+    """What a holder was granted of a day's budget, and what it is known to have spent of it."""
+
+    granted: Spent = NOTHING
+    used: Spent = NOTHING
+
+    @property
+    def held(self) -> Spent:
+        """What it may still spend."""
+        return Spent(max(0.0, self.granted.usd - self.used.usd), max(0, self.granted.tokens - self.used.tokens))
+
+
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """What was granted out of one ledger, by holder and day; a holder's name is never used again after its end."""
+
+    grants: Mapping[tuple[str, int], Grant] = field(default_factory=dict)
+
+    def held(self, day: int) -> Spent:
+        """What all holders together may still spend of a day, those that ended without a word among them."""
+        held = [grant.held for (_, one), grant in self.grants.items() if one == day]
+        return Spent(sum(one.usd for one in held), sum(one.tokens for one in held))
+
+    def room(self, ledger: Ledger) -> Budget:
+        """What of a ledger's day is neither spent, nor set aside, nor granted."""
+        room, held = ledger.room, self.held(ledger.day)
+        return Budget(
+            None if room.usd_per_day is None else room.usd_per_day - held.usd,
+            None if room.tokens_per_day is None else room.tokens_per_day - held.tokens,
+        )
+
+    def take(self, ledger: Ledger, holder: str, day: int, wanted: Spent, least: Spent) -> tuple["Grants", Spent | None]:
+        """With the next block of a holder; None where nothing is left in the ledger that all spending is noted in."""
+        block = next_block(self.room(ledger.on(day * DAY_MS)), wanted, least)
+        return (self, None) if block is None else (self._add(holder, day, granted=block), block)
+
+    def spend(self, holder: str, day: int, amount: Spent) -> "Grants":
+        """With so much known to be spent by a holder; the ledger has it too."""
+        return self._add(holder, day, used=amount)
+
+    def give_back(self, holder: str, day: int, unspent: Spent) -> "Grants":
+        """With so much less granted to a holder."""
+        return self._add(holder, day, granted=Spent(-unspent.usd, -unspent.tokens))
+
+    def _add(self, holder: str, day: int, *, granted: Spent = NOTHING, used: Spent = NOTHING) -> "Grants":
+        before = self.grants.get((holder, day), Grant())
+        grant = Grant(_sum(before.granted, granted), _sum(before.used, used))
+        kept = {key: one for key, one in self.grants.items() if key[1] >= day - 1}
+        return Grants({**kept, (holder, day): grant})
+
+
+def _sum(one: Spent, other: Spent) -> Spent:
+    return Spent(one.usd + other.usd, one.tokens + other.tokens)

@@ -1,0 +1,226 @@
+"""Where an engine's monitors are and what calls them when they are due; here: in the engine's own process."""
+
+import asyncio
+import random
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from probes.clock import SteadyClock
+from probes.endpoint import Endpoint
+from probes.engine.endpoint_monitor import EndpointMonitor
+from probes.engine.first_round import FirstRound
+from probes.engine.scheduler import Scheduler
+from probes.engine.services import MonitorServices
+from probes.engine.workers.status import WorkerStatus
+from probes.feed.messages import MonitorStatus
+from probes.measure.probe import Prober
+
+GRACE_S: Final = 0.5
+"""Seconds that a running probe may go on once the engine stops."""
+
+RACING: Final = "racing"
+"""Why due times of a race's lanes are skipped."""
+
+
+class Monitor(Protocol):
+    """What probes one endpoint, as the engine sees it; ``endpoint`` is as it is configured now."""
+
+    endpoint: Endpoint
+
+    @property
+    def status(self) -> MonitorStatus:
+        """Its schedule now."""
+
+    def pause(self, paused: bool) -> None:
+        """Skip due times from now on, or (False) probe at them again, as a person commands."""
+
+    def probe_now(self) -> None:
+        """Probe at a person's command."""
+
+    def confirm(self, is_wanted: Callable[[], bool]) -> None:
+        """Probe again soon, to tell whether a probe that has just failed was a blip."""
+
+    def note_unlisted(self, since: int | None) -> None:
+        """Show that the provider lists the model no more, since then (ms since the epoch), or (None) that it does."""
+
+
+class Probing(Protocol):
+    """The monitors of all endpoints that are probed, and their schedule."""
+
+    @property
+    def monitors(self) -> Mapping[str, Monitor]:
+        """The monitors by the names of their endpoints."""
+
+    def change(self, endpoints: Iterable[Endpoint]) -> Callable[[], None]:
+        """The function that has these endpoints probed from now on, and no others.
+
+        Raises ConfigError and ValueError, with nothing changed, where a certificate file cannot be used.
+        """
+
+    def suspend(self, lanes: Collection[str]) -> None:
+        """Suspend scheduled probes of the endpoints of these names, and of no other."""
+
+    def forget_keys(self) -> None:
+        """Look all keys up again: a person has changed some."""
+
+    def hold_until(self, elapsed: int) -> None:
+        """Begin no probe from then on (`probes.clock.elapsed_ns`), unless this is called again before."""
+
+    @property
+    def workers(self) -> tuple[WorkerStatus, ...]:
+        """The other processes that probe."""
+
+    def lag_ms(self) -> float | None:
+        """How late the loops of other processes that probe were at worst lately; None where there are none."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Probe on schedule until ``stop`` is set, then let running probes finish for `GRACE_S`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What is known of due times from elsewhere, by endpoint: phases, and the first due times not done yet.
+
+    A phase is a share of the interval; where none is given, endpoints are spread evenly. ``undone`` are in seconds
+    since the epoch: those that are over are recorded as missed.
+    """
+
+    phases: Mapping[str, float] = field(default_factory=dict)
+    undone: Mapping[str, float] = field(default_factory=dict)
+
+
+class LocalProbing:
+    """Probes in this process, on the running loop. ``timing`` is of the endpoints that the next change brings.
+
+    ``last_started_at`` says when an endpoint was sampled last (ms since the epoch, 0 for never): one that was not
+    within an interval does not wait for its due time. ``notify`` is called with what happened to the schedule.
+    """
+
+    def __init__(
+        self,
+        services: MonitorServices,
+        endpoints: Iterable[Endpoint],
+        *,
+        vantage: str,
+        clock: SteadyClock,
+        last_started_at: Callable[[str], int],
+        notify: Callable[[str], None],
+        timing: Timing | None = None,
+    ) -> None:
+        self._services = services
+        self._vantage = vantage
+        self._clock = clock
+        self._last_started_at = last_started_at
+        self._notify = notify
+        self.timing = timing or Timing()
+        self._racing: Collection[str] = ()
+        self._retired: set[EndpointMonitor] = set()
+        self._scheduler: Scheduler | None = None
+        self._first_round: FirstRound | None = None
+        self.monitors: dict[str, EndpointMonitor] = {
+            one.name: self._monitor(one, services.make_prober(one)) for one in endpoints
+        }
+
+    def change(self, endpoints: Iterable[Endpoint]) -> Callable[[], None]:
+        """The function that has these probed from now on; their probers are made before. `Probing.change`.
+
+        One that is as it was keeps everything; one that was changed keeps its due times, unless its interval is
+        another. A probe that runs ends as it began, also of an endpoint that is gone.
+        """
+        wanted = {one.name: one for one in endpoints}
+        before = {name: monitor.endpoint for name, monitor in self.monitors.items()}
+        probers = {name: self._services.make_prober(one) for name, one in wanted.items() if before.get(name) != one}
+
+        def apply() -> None:
+            self._apply(wanted, probers)
+
+        return apply
+
+    def _apply(self, wanted: Mapping[str, Endpoint], probers: Mapping[str, Prober]) -> None:
+        monitors, added = dict[str, EndpointMonitor](), list[EndpointMonitor]()
+        if self._scheduler is not None:
+            self._scheduler.run_due()
+        for name, endpoint in wanted.items():
+            monitor = self.monitors.get(name)
+            if monitor is None:
+                monitor = self._monitor(endpoint, probers[name])
+                added.append(monitor)
+            elif name in probers:
+                monitor.reconfigure(endpoint, probers[name])
+            monitors[name] = monitor
+        gone = [monitor for name, monitor in self.monitors.items() if name not in monitors]
+        self.monitors = monitors
+        for monitor in gone:
+            self._retire(monitor)
+        if self._scheduler is not None and self._first_round is not None:
+            self._scheduler.reconfigure(list(monitors.values()), self.timing.phases, self.timing.undone)
+            stale = self._stale(added)
+            known = [one for one in stale if self._last_started_at(one.endpoint.name)]
+            self._first_round.add([one for one in stale if one not in known])
+            self._first_round.add(known, warm=False)
+
+    def suspend(self, lanes: Collection[str]) -> None:
+        """Suspend scheduled probes of the endpoints of these names, and of no other."""
+        self._racing = lanes
+        for name, monitor in self.monitors.items():
+            monitor.suspend(RACING if name in lanes else None)
+
+    def forget_keys(self) -> None:
+        """Nothing: keys are looked up by the engine of this process."""
+
+    def hold_until(self, elapsed: int) -> None:
+        """Nothing: the engine of this process knows, and is asked before each probe."""
+
+    @property
+    def workers(self) -> tuple[WorkerStatus, ...]:
+        """None."""
+        return ()
+
+    def lag_ms(self) -> float | None:
+        """None: there is no other process."""
+        return None
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Probe on schedule until ``stop`` is set, then let running probes finish for `GRACE_S`."""
+        monitors = list(self.monitors.values())
+        self._scheduler = scheduler = Scheduler(monitors, self._clock, self._notify, self.timing.phases)
+        scheduler.start(self.timing.undone)
+        self._first_round = first_round = FirstRound(scheduler.begin)
+        first_round.add(self._stale(monitors))
+        await stop.wait()
+        first_round.cancel()
+        self._scheduler = self._first_round = None
+        await scheduler.stop()
+        ending = [*self.monitors.values(), *self._retired]
+        await asyncio.gather(*(monitor.stop(GRACE_S) for monitor in ending), return_exceptions=True)
+
+    def _monitor(self, endpoint: Endpoint, prober: Prober) -> EndpointMonitor:
+        monitor = EndpointMonitor(
+            endpoint,
+            prober,
+            services=self._services,
+            vantage=self._vantage,
+            rng=random.Random(),  # noqa: S311  # jitter, not secrecy
+            clock=self._clock,
+        )
+        if endpoint.name in self._racing:
+            monitor.suspend(RACING)
+        return monitor
+
+    def _retire(self, monitor: EndpointMonitor) -> None:
+        """Let a monitor's running probe end, then forget it."""
+        monitor.retire()
+        if monitor.status.running:
+            self._retired.add(monitor)
+            ending = asyncio.create_task(monitor.wait_until_idle())
+            ending.add_done_callback(lambda _: self._retired.discard(monitor))
+
+    def _stale(self, monitors: Iterable[EndpointMonitor]) -> Sequence[EndpointMonitor]:
+        """Those whose endpoint was not sampled within an interval: they do not wait for their due times."""
+        now = self._clock.now()
+        return [
+            monitor
+            for monitor in monitors
+            if now - self._last_started_at(monitor.endpoint.name) / 1000 >= monitor.endpoint.interval
+        ]

@@ -1,0 +1,171 @@
+"""What an engine's probes cost: counted, kept within the day's budget, and granted in blocks to other processes."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Final
+
+from probes.budget.blocks import NOTHING, BlockSource, Grants, HolderLedger, least_block, wanted_block
+from probes.budget.cap import DAY_MS, Budget, Ledger
+from probes.budget.charge import Spent, charge, highest_charge
+from probes.endpoint import Endpoint
+from probes.sample import Sample
+
+LOOK_S: Final = 1.0
+"""Seconds between two looks at whether another block is needed; each probe that begins is an occasion, too."""
+
+RETRY_S: Final = 10.0
+"""Seconds until a block is asked for again where there was none: others may have given some back."""
+
+log = logging.getLogger(__name__)
+
+
+class Spending:
+    """Counts what an engine's probes cost, and says whether more may be sent.
+
+    Where ``ledger`` is a `HolderLedger`, its blocks come from ``source``, which is asked before they are spent. Other
+    processes that send probes within the same budget are its holders: `take`, `note_spent` and `give_back` are for
+    them.
+    """
+
+    def __init__(self, ledger: Ledger, endpoints: Iterable[Endpoint], source: BlockSource | None = None) -> None:
+        self._ledger = ledger
+        self._source = source
+        self._grants = Grants()
+        self._refused_day: int | None = None
+        self._asking: asyncio.Task[None] | None = None
+        self._ask_again_at = 0.0
+        self._elsewhere: tuple[int, Spent] = 0, NOTHING
+        self.configure(ledger.budget, endpoints)
+
+    def configure(self, budget: Budget, endpoints: Iterable[Endpoint]) -> None:
+        """Keep within this budget from now on, for probes of these endpoints."""
+        endpoints = tuple(one for one in endpoints if one.enabled)
+        self._ledger = replace(self._ledger, budget=budget)
+        self._wanted, self._least = wanted_block(endpoints), least_block(endpoints)
+        self._ask_again_at = 0.0
+
+    @property
+    def ledger(self) -> Ledger:
+        """What today has cost so far."""
+        return self._ledger.on(_now_ms())
+
+    @property
+    def elsewhere(self) -> Spent:
+        """What others who share the budget have spent of it today, as far as that is known."""
+        day, spent = self._elsewhere
+        return spent if day == self.ledger.day else NOTHING
+
+    def note_elsewhere(self, day: int, spent: Spent) -> None:
+        """Note what others have spent of a day's budget."""
+        self._elsewhere = day, spent
+
+    def add(self, sample: Sample, endpoint: Endpoint) -> None:
+        """Count what a sample of an endpoint cost."""
+        self._ledger = self._ledger.add(sample, endpoint)
+        self._ask_if_short()
+
+    def refusal(self, *endpoints: Endpoint) -> str | None:
+        """Why one probe of each of these must not be sent now; None while the day's budget has room for them."""
+        ledger = self.ledger
+        held = self._grants.held(ledger.day)
+        if held != NOTHING:
+            ledger = ledger.reserve(held)
+        return ledger.refusal(*map(highest_charge, endpoints))
+
+    def reserve(self, endpoint: Endpoint) -> Callable[[], None]:
+        """Set aside what a probe may cost at most. Returns the function that releases it, once its cost is counted."""
+        amount = highest_charge(endpoint)
+        self._ledger = self._ledger.reserve(amount)
+        self._ask_if_short()
+
+        def release() -> None:
+            self._ledger = self._ledger.release(amount)
+
+        return release
+
+    def over(self, endpoints: Iterable[Endpoint]) -> str | None:
+        """Why none of these can be probed any more today; None while one can."""
+        settled, why = replace(self.ledger, reserved=()), None
+        if self._refused_day == settled.day:
+            return settled.over or "the day's budget is used, or set aside for probes that run (until 00:00 UTC)"
+        for endpoint in endpoints:
+            if (why := settled.refusal(highest_charge(endpoint))) is None:
+                return None
+        return why or settled.over
+
+    # for those that hold blocks of this budget
+
+    async def take(self, holder: str, day: int, wanted: Spent, least: Spent) -> Spent | None:
+        """The next block of a holder; None where not even ``least`` is left, nor granted to us."""
+        self._grants, block = self._grants.take(self._ledger, holder, day, wanted, least)
+        if block is None and self._source is not None:
+            if self._asking is None:
+                self._asking = asyncio.create_task(self._ask(self._source, day), name="a block of the day's budget")
+            await asyncio.wait({self._asking})
+            self._grants, block = self._grants.take(self._ledger, holder, day, wanted, least)
+        self._refused_day = day if block is None else None
+        self._ask_if_short()
+        return block
+
+    def note_spent(self, holder: str, sample: Sample, endpoint: Endpoint) -> None:
+        """Note that a sample, which is counted like any other, was a holder's."""
+        self._grants = self._grants.spend(holder, sample.started_at // DAY_MS, charge(sample, endpoint))
+
+    def give_back(self, holder: str, day: int, unspent: Spent) -> None:
+        """Take back what a holder did not spend of a day's blocks."""
+        self._grants = self._grants.give_back(holder, day, unspent)
+        self._refused_day = None
+
+    # for one that holds blocks of another's budget
+
+    async def run(self) -> None:
+        """See that there is always a block to spend, until cancelled."""
+        while self._source is not None:
+            self._ask_if_short()
+            await asyncio.sleep(LOOK_S)
+
+    async def begin(self) -> None:
+        """Wait for the first block, where blocks are needed."""
+        self._ask_if_short()
+        if self._asking is not None:
+            await asyncio.wait({self._asking})
+
+    async def close(self) -> None:
+        """Give back what was not spent."""
+        if self._asking is not None:
+            await asyncio.wait({self._asking})
+        if self._source is not None and isinstance(self._ledger, HolderLedger):
+            for day in tuple(self._ledger.granted):
+                lost = self._grants.held(day)  # by holders that ended without a word
+                self._ledger, unspent = replace(self._ledger, reserved=(lost,)).give_back(day)
+                await self._source.give_back(day, unspent)
+
+    def _ask_if_short(self) -> None:
+        if self._source is None or self._asking is not None or not isinstance(self._ledger, HolderLedger):
+            return
+        held = self._grants.held(_now_ms() // DAY_MS)
+        ledger = replace(self._ledger, reserved=(*self._ledger.reserved, held)) if held != NOTHING else self._ledger
+        day = ledger.day_to_ask_for(_now_ms(), self._least)
+        if day is None or (day in self._ledger.ended and time.monotonic() < self._ask_again_at):
+            return
+        self._asking = asyncio.create_task(self._ask(self._source, day), name="a block of the day's budget")
+
+    async def _ask(self, source: BlockSource, day: int) -> None:
+        block = None
+        try:
+            block = await source.take(day, self._wanted, self._least)
+        except Exception:  # probes wait for it, and the engine goes on
+            log.exception("asking for a part of the day's budget")
+        finally:
+            self._asking = None
+        if block is None:
+            self._ask_again_at = time.monotonic() + RETRY_S
+        if isinstance(self._ledger, HolderLedger):
+            self._ledger = self._ledger.grant(day, block)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,361 @@
+"""The workers of one engine: starts them, gives each its share of the endpoints, and replaces those that end."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from probes.backoff import ExponentialBackoff
+from probes.budget.cap import Budget
+from probes.clock import elapsed_ns
+from probes.endpoint import Endpoint
+from probes.engine.engine import Engine
+from probes.engine.first_round import host_of
+from probes.engine.probing import GRACE_S
+from probes.engine.workers.messages import (
+    Confirmed,
+    FromWorker,
+    GiveBack,
+    Granted,
+    HoldUntil,
+    Share,
+    Stop,
+    Suspend,
+    Take,
+    Took,
+    ToWorker,
+)
+from probes.engine.workers.process import WorkerProcess
+from probes.engine.workers.remote_monitor import RemoteMonitor
+from probes.engine.workers.spread import next_phases, spread_hosts
+from probes.engine.workers.status import WorkerStatus
+from probes.feed.messages import Command, Frame, MonitorStatus
+from probes.measure.build_sample import unmeasured_sample
+from probes.outcome import Outcome
+from probes.sample import Sample
+
+FROZEN_S: Final = 2.5
+"""A worker speaks every second. One that is silent for so long is ended and replaced."""
+
+SILENT_S: Final = 3.0
+"""Workers that have not heard of their engine for so long begin no probe: another may record by now."""
+
+STARTING_S: Final = 20.0
+"""Seconds that a worker may take to begin, on a machine that is busy."""
+
+LOOK_S: Final = 0.5
+"""Seconds between two looks at who is silent."""
+
+LEAVE_S: Final = 2.0
+"""Seconds that workers may take to end, beside those that running probes get."""
+
+STEADY_S: Final = 30.0
+"""A worker that has lived for so long is replaced at once; others wait longer each time."""
+
+RESTART: Final = ExponentialBackoff(floor_s=0.5, ceiling_s=30.0)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class _Place:
+    """A place for a worker, and the one that has it.
+
+    ``given`` are the endpoints of the newest share, ``holds`` those that its worker may be probing: of earlier shares
+    too until it has taken the newest one. ``holder`` is its name among the holders of blocks.
+    """
+
+    number: int
+    process: WorkerProcess | None = None
+    holder: str = ""
+    share: int = 0
+    given: tuple[Endpoint, ...] = ()
+    budget: Budget | None = None
+    holds: set[str] = field(default_factory=set)
+    failures: int = 0
+    replaced: int = 0
+    lag_ms: float | None = None
+
+
+class WorkerPool:
+    """Has the endpoints of an engine probed by ``count`` processes; it is the engine's `Probing`.
+
+    All endpoints of a host are one worker's. One that moves is given to its new worker once its old one has let go of
+    it, with the due time that was not done yet: so none is done twice.
+    """
+
+    def __init__(self, engine: Engine, endpoints: Iterable[Endpoint], count: int) -> None:
+        self._engine = engine
+        self._places = [_Place(number) for number in range(count)]
+        self._generation = 0
+        self._monitors: dict[str, RemoteMonitor] = {}
+        self._former: dict[str, RemoteMonitor] = {}
+        self._hosts: dict[str, int] = {}
+        self._phases: dict[str, float] = {}
+        self._racing: tuple[str, ...] = ()
+        self._notice: str | None = None
+        self._held_until: int | None = None
+        self._is_running = self._is_stopping = False
+        self._timers: set[asyncio.TimerHandle] = set()
+        self._granting: set[asyncio.Task[None]] = set()
+        self.change(endpoints)()
+
+    @property
+    def monitors(self) -> Mapping[str, RemoteMonitor]:
+        """The monitors by the names of their endpoints."""
+        return self._monitors
+
+    # what the engine asks
+
+    def change(self, endpoints: Iterable[Endpoint]) -> Callable[[], None]:
+        """The function that has these endpoints probed from now on, and no others.
+
+        Raises ConfigError and ValueError where a certificate file cannot be used.
+        """
+        wanted = {one.name: one for one in endpoints}
+        known = self._monitors
+        self._engine.prepare(one for name, one in wanted.items() if name not in known or known[name].endpoint != one)
+
+        def apply() -> None:
+            self._apply(wanted)
+
+        return apply
+
+    def _apply(self, wanted: Mapping[str, Endpoint]) -> None:
+        monitors: dict[str, RemoteMonitor] = {}
+        for name, endpoint in wanted.items():
+            monitor = self._monitors.get(name)
+            if monitor is None:
+                monitor = RemoteMonitor(endpoint, self, self._engine.clock)
+            elif monitor.endpoint != endpoint:
+                monitor.reconfigure(endpoint)
+            monitors[name] = monitor
+        for name in self._monitors.keys() - monitors.keys():
+            self._monitors[name].retire()
+            self._former[name] = self._monitors[name]
+        self._monitors = monitors
+        self._phases = next_phases(list(wanted), {**self._engine.phases, **self._phases})
+        self._hosts = spread_hosts(list(wanted.values()), len(self._places), self._hosts)
+        self._distribute()
+
+    def suspend(self, lanes: Collection[str]) -> None:
+        """Suspend scheduled probes of the endpoints of these names, and of no other."""
+        self._racing = tuple(lanes)
+        self._send_all(Suspend(self._racing))
+
+    def forget_keys(self) -> None:
+        """Have every worker look all keys up again."""
+        self._send_all(Command("find_keys"))
+
+    def hold_until(self, elapsed: int) -> None:
+        """Have every worker begin no probe from then on, unless this is called again before."""
+        self._held_until = elapsed
+        self._send_all(HoldUntil(self._hold_end()))
+
+    def _hold_end(self) -> int:
+        """Until when workers may begin probes without hearing from us: where we are frozen another may take over."""
+        end = elapsed_ns() + round(SILENT_S * 1e9)
+        return end if self._held_until is None else min(end, self._held_until)
+
+    def lag_ms(self) -> float | None:
+        """How late the loop of a worker was at worst lately; None where nothing is known yet."""
+        return max((one.lag_ms for one in self._places if one.lag_ms is not None), default=None)
+
+    @property
+    def workers(self) -> tuple[WorkerStatus, ...]:
+        """What is known of each worker."""
+        return tuple(WorkerStatus(one.number + 1, len(one.given), one.lag_ms, one.replaced) for one in self._places)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Have workers probe until ``stop`` is set, then let their running probes finish for `GRACE_S`."""
+        self._is_running = True
+        self._distribute()
+        watching = asyncio.create_task(self._watch(), name="silent workers")
+        await stop.wait()
+        watching.cancel()
+        self._is_stopping = True
+        for timer in self._timers:
+            timer.cancel()
+        self._send_all(Stop())
+        processes = [one.process for one in self._places if one.process is not None]
+        ending = [asyncio.create_task(one.ended.wait()) for one in processes]
+        if ending:
+            await asyncio.wait(ending, timeout=GRACE_S + LEAVE_S)
+            for process in processes:
+                process.kill()
+            await asyncio.wait(ending, timeout=LEAVE_S)
+        self._is_running = False
+
+    # what monitors ask (`Line`)
+
+    def send(self, name: str, message: ToWorker) -> bool:
+        """Send a message to the worker that probes this endpoint now. Returns whether there is one."""
+        for place in self._places:
+            if place.process is not None and any(one.name == name for one in place.given):
+                place.process.send(message)
+                return True
+        return False
+
+    def report(self, status: MonitorStatus) -> None:
+        """Pass a status to the engine's listeners, unless the endpoint is configured no more."""
+        if status.endpoint in self._monitors:
+            self._engine.status_changed(status)
+
+    # shares
+
+    def _distribute(self) -> None:
+        """Give every worker its share; what another may still be probing waits until that one has let go of it."""
+        if not self._is_running or self._is_stopping:
+            return
+        for place in self._places:
+            taken = {name for other in self._places if other is not place for name in other.holds}
+            share = tuple(
+                monitor.endpoint
+                for name, monitor in self._monitors.items()
+                if self._hosts[host_of(monitor.endpoint)] == place.number and name not in taken
+            )
+            if share and place.process is None and place.failures == 0:
+                self._start(place)
+            if place.process is not None:
+                self._give(place, place.process, share)
+
+    def _give(self, place: _Place, process: WorkerProcess, share: tuple[Endpoint, ...]) -> None:
+        budget = self._engine.spending.ledger.budget
+        if (share, budget) == (place.given, place.budget):
+            return
+        names = {one.name for one in share}
+        new = names - place.holds
+        monitors = self._monitors
+        due = {name: monitors[name].status.next_due for name in new}
+        place.share += 1
+        place.given, place.budget = share, budget
+        place.holds |= names
+        process.send(
+            Share(
+                number=place.share,
+                vantage=self._engine.vantage,
+                endpoints=share,
+                budget=budget,
+                phases={name: self._phases[name] for name in names},
+                undone={name: at / 1000 for name, at in due.items() if at is not None},
+                recent=tuple(sample for name in sorted(new) for sample in self._recent(name)),
+                paused=tuple(name for name in sorted(new) if monitors[name].is_paused),
+                suspended=self._racing,
+                held_until=self._hold_end(),
+            )
+        )
+
+    def _recent(self, name: str) -> tuple[Sample, ...]:
+        """The newest samples of an endpoint, but for those that a lost worker left: it is to be probed soon again."""
+        return tuple(one for one in self._engine.recent(name) if one.outcome is not Outcome.OWN_FAULT)
+
+    # workers
+
+    def _start(self, place: _Place) -> None:
+        self._generation += 1
+        place.holder = f"worker {self._generation}"
+        place.share, place.given, place.budget, place.holds = 0, (), None, set()
+
+        def take(message: FromWorker) -> None:
+            self._take(place, message)
+
+        def ended(status: int) -> None:
+            self._lost(place, f"ended with status {status}")
+
+        place.process = WorkerProcess(take, ended)
+
+    def _take(self, place: _Place, message: FromWorker) -> None:
+        """Take what a worker says."""
+        if isinstance(message, Frame):
+            self._take_frame(place, message)
+        elif isinstance(message, Took):
+            if message.number == place.share:
+                place.holds = {one.name for one in place.given}
+                self._distribute()
+        elif isinstance(message, Take):
+            granting = asyncio.create_task(self._grant(place.holder, place.process, message))
+            self._granting.add(granting)
+            granting.add_done_callback(self._granting.discard)
+        elif isinstance(message, GiveBack):
+            self._engine.spending.give_back(place.holder, message.day, message.unspent)
+        elif isinstance(message, Confirmed) and (monitor := self._monitors.get(message.endpoint)) is not None:
+            monitor.confirmed()
+
+    async def _grant(self, holder: str, process: WorkerProcess | None, asked: Take) -> None:
+        """Give a worker the next block of a day's budget."""
+        block = await self._engine.spending.take(holder, asked.day, asked.wanted, asked.least)
+        if process is not None:
+            process.send(Granted(asked.day, block))
+
+    def _take_frame(self, place: _Place, frame: Frame) -> None:
+        place.lag_ms = frame.engine.loop_lag_ms
+        answers = dict(frame.answers or {})
+        newest = {sample.endpoint: sample for sample in frame.samples}
+        for sample in frame.samples:
+            monitor = self._monitors.get(sample.endpoint) or self._former.get(sample.endpoint)
+            if monitor is None:
+                continue  # no worker was ever given it
+            endpoint = monitor.endpoint_at(sample.started_at)
+            answer = answers.get(sample.endpoint, "") if newest[sample.endpoint] is sample else ""
+            self._engine.spending.note_spent(place.holder, sample, endpoint)
+            self._engine.deliver(sample, answer, endpoint)
+        for status in frame.monitors:
+            monitor = self._monitors.get(status.endpoint)
+            if monitor is not None and status.endpoint in place.holds:
+                monitor.told(status)
+        if frame.engine.notice is not None and frame.engine.notice != self._notice:
+            self._notice = frame.engine.notice
+            self._engine.notify(frame.engine.notice)
+
+    def _lost(self, place: _Place, why: str) -> None:
+        """Note that a worker is gone: its probes that ran are samples now, and another one takes its place."""
+        process, place.process, place.lag_ms = place.process, None, None
+        outcome, detail = Outcome.OWN_FAULT, f"the process that probed it {why}"
+        if self._is_stopping:
+            outcome, detail = Outcome.SKIPPED, "the engine stopped during the probe"
+        held, place.holds, place.given = place.holds, set(), ()
+        for name in sorted(held):
+            monitor = self._monitors.get(name) or self._former.get(name)
+            if monitor is not None and monitor.lost():
+                sample = unmeasured_sample(monitor.endpoint, outcome, detail, vantage=self._engine.vantage)
+                self._engine.deliver(sample, "", monitor.endpoint)
+        if self._is_stopping or process is None:
+            return
+        is_steady = time.monotonic() - process.began > STEADY_S
+        place.replaced += 1
+        place.failures = 0 if is_steady else place.failures + 1
+        wait_s = 0.0 if place.failures < 2 else RESTART.delay_s(place.failures - 1)
+        log.error("worker %d (process %d) %s: replaced", place.number + 1, process.pid, why)
+        timer = asyncio.get_running_loop().call_later(wait_s, self._replace, place)
+        self._timers.add(timer)
+
+    def _replace(self, place: _Place) -> None:
+        self._timers = {one for one in self._timers if one.when() > asyncio.get_running_loop().time()}
+        if not self._is_stopping and place.process is None:
+            self._start(place)
+            self._distribute()
+
+    async def _watch(self) -> None:
+        """End workers that are silent; their silence counts only while this process itself was awake."""
+        looked = time.monotonic()
+        while True:
+            await asyncio.sleep(LOOK_S)
+            self._send_all(HoldUntil(self._hold_end()))
+            now = time.monotonic()
+            was_away, looked = now - looked > 2 * LOOK_S, now
+            for place in self._places:
+                process = place.process
+                if process is None:
+                    continue
+                if was_away:
+                    process.heard = now
+                elif now - process.heard > (FROZEN_S if process.has_spoken else STARTING_S):
+                    process.abandon()
+                    self._lost(place, f"was silent for {now - process.heard:.1f} s")
+
+    def _send_all(self, message: ToWorker) -> None:
+        for place in self._places:
+            if place.process is not None:
+                place.process.send(message)

@@ -1,0 +1,189 @@
+"""A worker's own process: an engine without a store, whose share, blocks and commands come from another engine."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from io import RawIOBase
+from typing import Final
+
+from probes.budget.blocks import HolderLedger
+from probes.budget.charge import Spent
+from probes.diagnosis.reachability import ReachabilityPlan
+from probes.engine.endpoint_monitor import EndpointMonitor
+from probes.engine.engine import Engine
+from probes.engine.key_finder import KeyFinder
+from probes.engine.probing import GRACE_S, LocalProbing, Timing
+from probes.engine.workers.messages import (
+    Confirm,
+    Confirmed,
+    GiveBack,
+    Granted,
+    HoldUntil,
+    Share,
+    Stop,
+    Suspend,
+    Take,
+    Took,
+    ToWorker,
+    decode_to_worker,
+)
+from probes.feed.messages import Command, EngineStatus
+from probes.feed.pipe import FeedWriter, read_lines
+from probes.sample import Sample
+from probes.sockets import event_loop
+from probes.store.status import StoreStatus
+
+SWITCH_S: Final = 0.0001
+"""How long one thread may keep another waiting for the interpreter: the writing one while data waits to be stamped."""
+
+NO_CHECKS: Final = ReachabilityPlan(None, None)
+"""Origins are checked by the engine that this works for."""
+
+
+UNTAKEN: Final = 100_000
+"""Samples kept for an engine that is frozen; beyond that the oldest are dropped."""
+
+
+class AskedBlocks:
+    """Blocks of the day's budget, asked of the engine that this works for, one at a time."""
+
+    def __init__(self, feed: FeedWriter) -> None:
+        self._feed = feed
+        self._answer: asyncio.Future[Spent | None] | None = None
+
+    async def take(self, day: int, wanted: Spent, least: Spent) -> Spent | None:
+        """The next block; None where there is none."""
+        self._answer = asyncio.get_running_loop().create_future()
+        self._feed.add(Take(day, wanted, least))
+        return await self._answer
+
+    async def give_back(self, day: int, unspent: Spent) -> None:
+        """Say what was not spent."""
+        self._feed.add(GiveBack(day, unspent))
+
+    def granted(self, answer: Granted) -> None:
+        """Take the answer to what was asked last."""
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(answer.block)
+
+
+class Worker:
+    """Probes by the shares that it is given, and writes to ``out`` what comes of it, until it is told to stop."""
+
+    def __init__(self, out: RawIOBase) -> None:
+        self._feed = FeedWriter(out, self._status, untaken=UNTAKEN)
+        self._blocks = AskedBlocks(self._feed)
+        self._engine: Engine | None = None
+        self._probing: LocalProbing | None = None
+        self._stop = asyncio.Event()
+        self._begun = asyncio.Event()
+        self._confirming: set[asyncio.Task[None]] = set()
+
+    def _status(self) -> EngineStatus:
+        return EngineStatus(StoreStatus()) if self._engine is None else self._engine.status
+
+    async def run(self) -> None:
+        """Probe until told to stop; then running probes may end, and what came of them is written."""
+        await self._begun.wait()
+        if self._engine is not None:
+            await self._engine.run(self._stop)
+        if self._confirming:
+            await asyncio.wait(self._confirming, timeout=GRACE_S)
+        self._feed.close()
+
+    def handle(self, message: ToWorker) -> None:
+        """Do what the engine asks."""
+        if isinstance(message, Share):
+            self._take(message)
+        elif isinstance(message, Stop):
+            self._stop.set()
+            self._begun.set()
+        elif self._engine is None:
+            return
+        elif isinstance(message, Granted):
+            self._blocks.granted(message)
+        elif isinstance(message, HoldUntil):
+            self._engine.hold_until(message.elapsed)
+        elif isinstance(message, Suspend):
+            self._engine.suspend_for_race(message.lanes)
+        elif isinstance(message, Confirm):
+            task = asyncio.create_task(self._confirm(self._engine, message.endpoint))
+            self._confirming.add(task)
+            task.add_done_callback(self._confirming.discard)
+        elif isinstance(message, Command):
+            self._engine.handle(message)
+
+    def _take(self, share: Share) -> None:
+        """Probe by a share from now on."""
+        timing = Timing(share.phases, share.undone)
+        if self._engine is None or self._probing is None:
+            self._engine = self._make_engine(share, timing)
+        else:
+            self._probing.timing = timing
+            self._engine.remember(share.recent)
+            self._engine.reconfigure(share.endpoints, share.budget, NO_CHECKS)
+        if share.held_until is not None:
+            self._engine.hold_until(share.held_until)
+        self._engine.suspend_for_race(share.suspended)
+        for name in share.paused:
+            self._engine.handle(Command("pause", name))
+        self._feed.add(Took(share.number))
+        self._begun.set()
+
+    def _make_engine(self, share: Share, timing: Timing) -> Engine:
+        def make_probing(engine: Engine) -> LocalProbing:
+            self._probing = engine.local_probing(timing)
+            return self._probing
+
+        recent: dict[str, list[Sample]] = {}
+        for sample in share.recent:
+            recent.setdefault(sample.endpoint, []).append(sample)
+        engine = Engine(
+            share.endpoints,
+            HolderLedger(share.budget, day=0),
+            store=None,
+            keys=KeyFinder(),
+            vantage=share.vantage,
+            recent=recent,
+            reachability_plan=NO_CHECKS,
+            make_probing=make_probing,
+            blocks=self._blocks,
+        )
+        engine.on_sample(self._feed.add_sample)
+        engine.on_status(self._feed.add_status)
+        return engine
+
+    async def _confirm(self, engine: Engine, name: str) -> None:
+        monitor = engine.monitors.get(name)
+        try:
+            if isinstance(monitor, EndpointMonitor):
+                await monitor.confirm_now()
+        finally:
+            self._feed.add(Confirmed(name))
+
+
+async def _work() -> None:
+    with os.fdopen(1, "wb", buffering=0, closefd=False) as out:
+        worker = Worker(out)
+        read_lines(os.fdopen(0, "rb", buffering=0, closefd=False), decode_to_worker, worker.handle, _end_at_once)
+        await worker.run()
+
+
+def _end_at_once() -> None:
+    """End this process: the engine is gone, and with it who would take a sample."""
+    os._exit(1)
+
+
+def main() -> None:
+    """Work until told to stop, or until the engine that this works for has ended."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    sys.setswitchinterval(SWITCH_S)
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, signal.SIG_IGN)  # whoever ends all processes of a service ends the engine, which tells us
+    event_loop.run(_work())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""A bucket: one rate limit of a provider, as its headers tell it and as samples hold it in text; pure."""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+UPSTREAM: Final = " upstream"
+"""Suffix of the scope of a bucket that a gateway passes on from its provider."""
+
+LONGEST_SCOPE: Final = 40
+"""Characters; a header's name may repeat words without end, and all of them would be stored."""
+
+LARGEST_AMOUNT: Final = 1e15
+"""A limit, or what is left of it, above this is nonsense: no provider grants so much in any window."""
+
+Direction = Literal["input", "output"]
+Measure = Literal["requests", "tokens"]
+WINDOWS: Final = frozenset({"second", "minute", "hour", "day", "month"})
+"""The windows that a limit may be counted over."""
+
+_STORED: Final = re.compile(
+    r"(?:(?P<direction>input|output) )?(?P<kind>requests|tokens)"
+    rf"(?:/(?P<scope>[a-z ]{{1,{LONGEST_SCOPE + len(UPSTREAM)}}}))?"
+    r"=(?P<remaining>[^/@]+)/(?P<limit>[^/@]+)@(?P<reset>[^/@]+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """One limit. ``scope`` is its window or variant in the header's words ("minute", "day", "dynamic"), if any.
+
+    ``limit`` and ``remaining`` are requests or tokens; ``reset_s`` is seconds from when the headers came.
+    """
+
+    kind: Measure
+    scope: str | None = None
+    direction: Direction | None = None
+    limit: float | None = None
+    remaining: float | None = None
+    reset_s: float | None = None
+
+    @property
+    def headroom(self) -> float | None:
+        """Remaining / limit; None where either is unknown or the limit is 0 (Mistral: a model outside the plan)."""
+        return self.remaining / self.limit if self.limit and self.remaining is not None else None
+
+    @property
+    def words(self) -> str:
+        """Its name for people: ``input tokens per minute``, ``requests``, ``tokens (dynamic)``."""
+        name = f"{self.direction} {self.kind}" if self.direction else self.kind
+        window, _, variant = (self.scope or "").partition(" ")
+        if window not in WINDOWS:
+            window, variant = "", self.scope or ""
+        return f"{name}{f' per {window}' if window else ''}{f' ({variant})' if variant else ''}"
+
+    def __str__(self) -> str:
+        """Its text in samples, the inverse of `parse_bucket`: ``tokens/minute=17997/18000@7.66``, ``?`` for unknown."""
+        name = f"{self.direction} {self.kind}" if self.direction else self.kind
+        amounts = [_short(one) for one in (self.remaining, self.limit, self.reset_s)]
+        return f"{name}{f'/{self.scope}' if self.scope else ''}={amounts[0]}/{amounts[1]}@{amounts[2]}"
+
+
+def parse_bucket(text: str) -> Bucket:
+    """The bucket whose `str` this is. Raises ValueError where it is none."""
+    hit = _STORED.fullmatch(text)
+    if hit is None:
+        raise ValueError(f"not a rate-limit bucket: {text!r}")
+    direction, kind, scope = hit["direction"], hit["kind"], hit["scope"]
+    limit, remaining, reset_s = (amount_of(hit[name]) for name in ("limit", "remaining", "reset"))
+    return Bucket(
+        "requests" if kind == "requests" else "tokens",
+        scope,
+        None if direction is None else "input" if direction == "input" else "output",
+        limit,
+        remaining,
+        reset_s,
+    )
+
+
+def _short(amount: float | None) -> str:
+    return "?" if amount is None else f"{amount:.12g}"
+
+
+def amount_of(text: str) -> float | None:
+    """A finite number of a header or of a sample that can be meant; None where the text is none."""
+    try:
+        amount = float(text)
+    except ValueError:
+        return None
+    return amount if math.isfinite(amount) and abs(amount) <= LARGEST_AMOUNT else None

@@ -1,0 +1,187 @@
+"""How large a load one recorder bears: what a step of the search found, and which load to try next; pure."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from probes.certificate import Certificate, Errors, MeasuredLoad, Spread
+from probes.outcome import NEVER_SENT, Outcome
+from probes.sample import Sample
+from probes.selftest.comparison import VAGUE_NS, true_speed, written_ns
+from probes.selftest.load import Load
+from probes.selftest.pacer import Truth
+from probes.stats.quantiles import quantile
+
+DUE_LAG_LIMIT_MS: Final = 100.0
+"""A load is borne while 99 of 100 probes begin this soon after they were due."""
+
+CLOSE_ENOUGH: Final = 1.25
+"""The search ends when the smallest load that was too large is no larger than this many times the largest borne."""
+
+NEAR_MS: Final = 50.0
+"""How far an answer's request may have been read before a probe's start, by the wall clock, to be the probe's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the recorder's processes took together: share of one processor, and the most memory that was seen."""
+
+    cpu_percent: float
+    resident_mb: float
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What came of one load: so many endpoints, each probed every ``interval_s``, for ``seconds``.
+
+    ``probes`` is how many began, ``skipped`` how many due times inftop itself did not come to, ``lost`` how many
+    answers the server gave whole of which the store has no sample. Lags are from the due time to the start. The
+    recorder's processes together took ``cpu_percent`` of one processor and at most ``resident_mb``; None where the
+    system does not say. ``certificate`` compares what was stored with what the server knows.
+    """
+
+    endpoints: int
+    interval_s: float
+    workers: int
+    seconds: float
+    probes: int
+    skipped: int
+    lost: int
+    due_lag_p50_ms: float | None
+    due_lag_p99_ms: float | None
+    cpu_percent: float | None
+    resident_mb: float | None
+    certificate: Certificate
+
+    @property
+    def why_not(self) -> str | None:
+        """Why this load is too large for this machine; None where it is borne."""
+        if self.skipped:
+            return f"{self.skipped:,} due times were skipped"
+        if self.lost:
+            return f"{self.lost:,} answers are not in the store"
+        if self.due_lag_p99_ms is None:
+            return "no probe began"
+        if self.due_lag_p99_ms >= DUE_LAG_LIMIT_MS:
+            return f"probes began {self.due_lag_p99_ms:,.0f} ms late at p99"
+        return self.certificate.why_not
+
+    def to_json(self) -> dict[str, Any]:
+        """The step as JSON-ready values, with what follows from them."""
+        values = {name: value for name, value in asdict(self).items() if name != "certificate"}
+        (measured,) = self.certificate.measured
+        return {**values, "borne": self.why_not is None, "why_not": self.why_not, "errors": asdict(measured.errors)}
+
+
+def next_endpoints(borne: Mapping[int, bool], first: int, most: int) -> int | None:
+    """How many endpoints to try after those in ``borne`` (by number: whether they were borne); None: it is known.
+
+    The number is doubled until it is too large, or ``most``; then the gap is halved. From a ``first`` that is too large
+    the search goes down.
+    """
+    good = max((number for number, is_borne in borne.items() if is_borne), default=0)
+    bad = min((number for number, is_borne in borne.items() if not is_borne), default=None)
+    if not borne:
+        return min(first, most)
+    if bad is None:
+        return min(2 * good, most) if good < most else None
+    if bad <= max(1.0, CLOSE_ENOUGH * good):
+        return None
+    between = (good + bad) // 2
+    return between if good < between < bad else None
+
+
+Answer = tuple[Sample, Truth]
+"""A stored sample, and what the server knows of the answer that it is of."""
+
+
+def matched(samples: Iterable[Sample], truths: Iterable[Truth], wall_ahead_ns: int) -> tuple[list[Answer], list[Truth]]:
+    """Each answer with its sample, and the answers that have none; ``wall_ahead_ns`` is the wall clock before ours.
+
+    An answer's sample is the last of its model that began before the server read the request; no two have the same one.
+    """
+    starts: dict[str, list[tuple[int, Sample]]] = {}
+    for one in sorted(samples, key=lambda one: one.started_at):
+        if one.outcome not in NEVER_SENT:
+            starts.setdefault(one.model, []).append((one.started_at, one))
+    pairs, alone, taken = list[Answer](), list[Truth](), set[tuple[str, int]]()
+    for truth in sorted(truths, key=lambda one: one.read_ns):
+        of_model = starts.get(truth.model, [])
+        read_ms = (truth.read_ns + wall_ahead_ns) / 1e6 + NEAR_MS
+        place = bisect_right(of_model, read_ms, key=lambda one: one[0]) - 1
+        if place < 0 or (truth.model, place) in taken:
+            alone.append(truth)
+        else:
+            taken.add((truth.model, place))
+            pairs.append((of_model[place][1], truth))
+    return pairs, alone
+
+
+def errors_of(pairs: Iterable[Answer], failed: int) -> Errors:
+    """How wrong stored samples were: TTFT and tokens/s against what the server knows of the answers that they are of.
+
+    TTFT's truth begins when the server had read the request: where it read late, that counts against the sample.
+    ``failed`` is how many probes were not ok.
+    """
+    good = [(one, truth) for one, truth in pairs if one.outcome is Outcome.OK]
+    trusted = [(one, truth) for one, truth in good if one.trusted is not False]
+    return Errors(
+        probes=len(good),
+        failed=failed,
+        events=sum(one.chunks or 0 for one, _ in good),
+        untrusted=len(good) - len(trusted),
+        ttft_ms=Spread.of(
+            one.ttft_ms - (written_ns(truth, 0) - truth.read_ns) / 1e6
+            for one, truth in trusted
+            if one.ttft_ms is not None and truth.until[0] - truth.at[0] <= VAGUE_NS
+        ),
+        gap_ms=None,
+        tokens_per_s_percent=Spread.of(
+            (one.tokens_per_s / speed - 1) * 100
+            for one, truth in trusted
+            if one.tokens_per_s is not None and (speed := true_speed(truth)) is not None
+        ),
+        cpu_us_per_event=None,
+        bound_held=None,
+        kernel=bool(good) and all(one.clock == "kernel" for one, _ in good),
+    )
+
+
+def step_of(
+    load: Load,
+    workers: int,
+    samples: Sequence[Sample],
+    truths: Iterable[Truth],
+    *,
+    window_ms: tuple[int, int],
+    wall_ahead_ns: int,
+    usage: Usage | None,
+    certificate: Callable[[MeasuredLoad], Certificate],
+) -> Step:
+    """What came of a load in the window ``window_ms`` (since, until; ms since the epoch)."""
+    since, until = window_ms
+    pairs, alone = matched(samples, truths, wall_ahead_ns)
+    inside = [one for one in samples if since <= one.started_at < until]
+    began = [one for one in inside if one.outcome not in NEVER_SENT]
+    lags = sorted(one.due_lag_ms for one in began if one.due_lag_ms is not None)
+    failed = sum(one.outcome is not Outcome.OK for one in began)
+    errors = errors_of([(one, truth) for one, truth in pairs if since <= one.started_at < until], failed)
+    return Step(
+        endpoints=load.streams,
+        interval_s=load.interval,
+        workers=workers,
+        seconds=(until - since) / 1000,
+        probes=len(began),
+        skipped=sum(one.outcome is Outcome.SKIPPED for one in inside),
+        lost=sum(since <= (one.read_ns + wall_ahead_ns) // 1_000_000 < until for one in alone),
+        due_lag_p50_ms=_rounded(quantile(lags, 0.5)),
+        due_lag_p99_ms=_rounded(quantile(lags, 0.99)),
+        cpu_percent=None if usage is None else _rounded(usage.cpu_percent),
+        resident_mb=None if usage is None else _rounded(usage.resident_mb),
+        certificate=certificate(MeasuredLoad(f"{load.streams:,} every {load.interval:g} s", errors)),
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)

@@ -1,0 +1,80 @@
+"""A session with a PostgreSQL store of one recorder of a vantage that several share, opened anew where it is lost."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, Final
+
+import psycopg
+
+from probes.store.holder import Holder
+from probes.store.problem import StoreProblem
+from probes.store.read.postgres import NAMESPACE, connect, problems, revision_of
+from probes.store.schema import REVISIONS
+from probes.store.write.database import open_store
+from probes.store.write.vantage_lock import key_of, name_of
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+_SLOW_S: Final = 5
+"""The server ends a statement that takes longer, or a transaction that says nothing for so long: leases are short."""
+
+
+class Session:
+    """One connection to the store at ``url``, for one transaction at a time, from any thread."""
+
+    def __init__(self, url: str, me: Holder) -> None:
+        self.url = url
+        self._me = me
+        self._connection: Connection | None = None
+        self._has_lock = False
+        self._busy = Lock()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """A transaction of this session. Raises StoreProblem; nothing of it is stored then."""
+        with self._busy:
+            try:
+                with problems():
+                    connection = self._open()
+                    with connection.transaction():
+                        yield connection
+            except StoreProblem:
+                self._close()
+                raise
+
+    def lock_vantage(self, connection: Connection, vantage: str) -> bool:
+        """Whether we have, together with others, the lock that keeps a recorder away that shares with nobody."""
+        if not self._has_lock:
+            row = connection.execute("SELECT pg_try_advisory_lock_shared(%s, %s)", (NAMESPACE, key_of(vantage)))
+            self._has_lock = row.fetchone() == (True,)
+        return self._has_lock
+
+    def close(self) -> None:
+        """End the session, and its lock with it."""
+        with self._busy:
+            self._close()
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection, self._has_lock = None, False
+
+    def _open(self) -> Connection:
+        """The connection, to a store that is made or brought up to date where it must be."""
+        if self._connection is None:
+            slow = f"{_SLOW_S}s"
+            connection = connect(
+                self.url,
+                application_name=name_of(self._me),
+                idle_in_transaction_session_timeout=slow,
+                statement_timeout=slow,
+            )
+            try:
+                if revision_of(connection) != REVISIONS[-1]:
+                    open_store(self.url).close()
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection

@@ -1,0 +1,54 @@
+"""The engine of a screen, and that of `record`: their lines are read without the parser."""
+
+import gc
+from pathlib import Path
+
+import pytest
+
+from probes.cli.commands import record as recording
+from probes.cli.commands import run
+from probes.cli.quick import record
+from probes.cli.quick.engine import answer
+from probes.metrics.publishing import Publishing
+
+
+@pytest.mark.parametrize(
+    ("words", "config", "demo", "watching"),
+    [
+        (["run"], None, False, True),
+        (["--config", "a.toml", "run"], Path("a.toml"), False, True),
+        (["run", "--demo", "--races"], None, True, False),
+    ],
+)
+def test_the_lines_that_a_screen_writes(words, config, demo, watching, monkeypatch):
+    called = []
+    monkeypatch.setattr(run, "run", lambda config, **rest: called.append((config, rest, gc.isenabled())))
+    assert answer(words) == 0
+    assert called == [(config, {"demo": demo, "watching": watching}, True)]
+
+
+def test_record_takes_the_configuration_behind_it_too(monkeypatch):
+    called = []
+    monkeypatch.setattr(recording, "record", lambda config, **_: called.append(config))
+    assert (record.answer(["record", "--config", "a.toml"]), called) == (0, [Path("a.toml")])
+
+
+def test_record_with_plain_options(monkeypatch):
+    called = []
+    monkeypatch.setattr(recording, "record", lambda config, **rest: called.append((config, rest, gc.isenabled())))
+    assert record.answer(["--config", "a.toml", "record", "--for", "90s", "--metrics", ":9100", "--need-store"]) == 0
+    ((config, rest, is_collected),) = called
+    assert (config, rest["seconds"], rest["need_store"], rest["demo"], is_collected) == (
+        Path("a.toml"), 90.0, True, False, True,
+    )  # fmt: skip
+    assert rest["publishing"] == Publishing.from_options(":9100", None)
+
+
+@pytest.mark.parametrize("more", [["--for", "soon"], ["--otlp", "http://h"], ["--metrics", "x:y:z"], ["more"], ["-h"]])
+def test_any_other_line_of_record_is_the_parsers(more):
+    assert record.answer(["record", *more]) is None
+
+
+@pytest.mark.parametrize("words", [["run", "--help"], ["run", "more"], ["history", "run"], ["--config", "run"]])
+def test_any_other_line_is_the_parsers(words):
+    assert answer(words) is None

@@ -1,0 +1,254 @@
+"""Engines with real worker processes on loopback: they probe, obey, are replaced, hold the budget, and end."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from probes.config.load import load
+from probes.diagnosis.reachability import DEFAULT_PLAN
+from probes.engine.engine import Engine
+from probes.engine.race.service import RaceService
+from probes.engine.session import Plan, open_engine
+from probes.engine.workers import pool as pool_module
+from probes.engine.workers.process import MODULE
+from probes.engine.workers.remote_monitor import RemoteMonitor
+from probes.feed.messages import Command
+from probes.outcome import Outcome
+from probes.race.race import Race
+from probes.race.request import RaceRequest
+from probes.race.updates import RaceCommand
+from probes.sample import Sample
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.simulator.server import Simulator
+from tests.servers.simulated import MODEL, simulating
+
+QUICK = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(2))
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="processes are frozen by POSIX signals"),
+]
+
+
+def configuration(folder: Path, simulators: list[Simulator], *, workers: int, interval: float, extra: str = "") -> Path:
+    path = folder / "config.toml"
+    rows = "".join(
+        f'[[endpoint]]\nname = "sim/{number}"\nmodel = "{MODEL}"\nbase_url = "{one.url}"\n'
+        'dialect = "openai_chat"\nkey = "none"\nmax_output_tokens = 20\nprompt = "x"\n'
+        for number, one in enumerate(simulators)
+    )
+    path.write_text(
+        f'[store]\nurl = "sqlite:///{folder / "history.db"}"\n[engine]\nworkers = {workers}\n'
+        f"[probe]\ninterval = {interval}\n{extra}\n{rows}"
+    )
+    return path
+
+
+@dataclass
+class Watched:
+    """An engine with workers, what it has delivered, and the simulators that it probes."""
+
+    engine: Engine
+    plan: Plan
+    samples: list[Sample]
+    simulators: list[Simulator]
+    stop: asyncio.Event
+
+    @property
+    def pids(self) -> list[int]:
+        return [one.pid for one in psutil.Process().children() if one.status() != "zombie" and MODULE in one.cmdline()]
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(30):
+            while not condition():
+                await asyncio.sleep(0.01)
+
+    async def probed(self, *names: str, after: int = 0) -> None:
+        """Wait for a good sample of each."""
+        await self.until(lambda: set(names) <= {one.endpoint for one in self.samples[after:] if one.outcome == "ok"})
+
+    def endpoints_of(self, pid: int) -> set[str]:
+        [place] = [one for one in self.engine._probing._places if one.process and one.process.pid == pid]
+        return {one.name for one in place.given}
+
+
+@asynccontextmanager
+async def watching(folder: Path, hosts: int, workers: int, interval: float, extra: str = "") -> AsyncIterator[Watched]:
+    async with AsyncExitStack() as stack:
+        simulators = [await stack.enter_async_context(simulating(QUICK)) for _ in range(hosts)]
+        path = configuration(folder, simulators, workers=workers, interval=interval, extra=extra)
+        plan = Plan.of(load(path))
+        engine = await stack.enter_async_context(open_engine(plan))
+        samples: list[Sample] = []
+        engine.on_sample(lambda one, _: samples.append(one))
+        stop = asyncio.Event()
+        running = asyncio.create_task(engine.run(stop))
+        try:
+            yield Watched(engine, plan, samples, simulators, stop)
+        finally:
+            stop.set()
+            await running
+
+
+async def test_workers_probe_all_and_do_what_a_person_and_an_edit_ask(tmp_path):
+    async with watching(tmp_path, hosts=4, workers=2, interval=0.4) as one:
+        names = [f"sim/{number}" for number in range(4)]
+        await one.probed(*names)
+        assert len(one.pids) == 2
+        assert sorted(len(one.endpoints_of(pid)) for pid in one.pids) == [2, 2]
+        one.engine.handle(Command("pause", "sim/0"))
+        await one.until(lambda: any(e.endpoint == "sim/0" and e.outcome_detail == "paused" for e in one.samples))
+        before = len(one.samples)
+        one.engine.handle(Command("probe", "sim/0"))
+        await one.probed("sim/0", after=before)
+        one.engine.suspend_for_race(["sim/1"])
+        await one.until(lambda: any(e.endpoint == "sim/1" and e.outcome_detail == "racing" for e in one.samples))
+        one.engine.suspend_for_race([])
+        first, second, third, _ = one.plan.endpoints
+        moved = replace(second, base_url=third.base_url, model=MODEL)
+        new = replace(third, name="sim/new", interval=0.2)
+        one.engine.reconfigure([first, moved, third, new], one.plan.budget, DEFAULT_PLAN)
+        before = len(one.samples)
+        await one.probed("sim/1", "sim/2", "sim/new", after=before)
+        [of_third] = [pid for pid in one.pids if "sim/2" in one.endpoints_of(pid)]
+        assert {"sim/1", "sim/2", "sim/new"} <= one.endpoints_of(of_third), "a host is one worker's"
+        assert one.engine.monitors["sim/0"].status.paused, "a pause stays"
+        assert one.engine.status.loop_lag_ms is not None
+        assert one.engine.status.tokens_today > 0
+    assert not one.pids
+    assert one.engine.spending._grants.held(one.engine.spending.ledger.day).tokens == 0, "what is unspent is given back"
+
+
+async def test_lanes_of_a_race_run_together_and_are_suspended_in_the_workers_that_have_them(tmp_path):
+    async with watching(tmp_path, hosts=2, workers=2, interval=0.2) as one:
+        await one.probed("sim/0", "sim/1")
+        assert len(one.pids) == 2
+
+        async def store(race: Race) -> int | None:
+            races.append(race)
+            return len(races)
+
+        races: list[Race] = []
+        service = RaceService(one.plan.endpoints, one.engine, store_race=store, on_change=lambda: None)
+        service.handle(RaceCommand("start", RaceRequest(("sim/0", "sim/1"), "Say x.", heats=2)))
+        await one.until(lambda: bool(races))
+        await service.close()
+        [race] = races
+        assert len(race.heats) == 2
+        assert {lane.sample.outcome for heat in race.heats for lane in heat.lanes} == {Outcome.OK}
+        assert {"sim/0", "sim/1"} == {sample.endpoint for sample in one.samples if sample.outcome_detail == "racing"}
+        await one.probed("sim/0", "sim/1", after=len(one.samples))
+
+
+async def test_a_worker_that_is_killed_or_frozen_is_replaced_and_no_due_time_is_sampled_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr(pool_module, "FROZEN_S", 1.5)
+    began = time.time()
+    async with watching(tmp_path, hosts=4, workers=2, interval=0.5) as one:
+        await one.probed("sim/0", "sim/1", "sim/2", "sim/3")
+        for sent in (signal.SIGKILL, signal.SIGSTOP):
+            lost = one.pids[0]
+            names, before, at = one.endpoints_of(lost), len(one.samples), time.monotonic()
+            os.kill(lost, sent)
+            await one.until(lambda: lost not in one.pids)  # noqa: B023
+            await one.probed(*names, after=before)
+            assert time.monotonic() - at < 15, "within 5 s where nothing else is done here"
+            assert len(one.pids) == 2
+        assert sum(worker.replaced for worker in one.engine.workers) == 2
+        assert [worker.endpoints for worker in one.engine.workers] == [2, 2]
+    at = Counter((sample.endpoint, sample.started_at) for sample in one.samples)
+    assert max(at.values()) == 1
+    most = (time.time() - began) / 0.5 + 4
+    assert all(number <= most for number in Counter(sample.endpoint for sample in one.samples).values())
+    lost_probes = [sample for sample in one.samples if sample.outcome is Outcome.OWN_FAULT]
+    assert all("process that probed it" in (sample.outcome_detail or "") for sample in lost_probes)
+
+
+async def test_workers_together_never_pass_the_days_cap(tmp_path):
+    cap = "[budget]\ntokens_per_day = 2000"
+    async with watching(tmp_path, hosts=4, workers=4, interval=0.1, extra=cap) as one:
+        await one.until(lambda: any("used or set aside" in (e.outcome_detail or "") for e in one.samples))
+        os.kill(one.pids[0], signal.SIGKILL)
+        await one.until(lambda: one.engine.status.over_budget is not None)
+        status = one.engine.status
+        assert "the day's budget" in (status.over_budget or "")
+    assert 0 < one.engine.status.tokens_today <= 2000
+    sent = sum(len(simulator.records) for simulator in one.simulators)
+    assert sent * 22 <= 2000, "so much each of them counts for at least"
+
+
+async def test_a_probe_that_runs_when_the_engine_stops_is_a_sample(tmp_path):
+    slow = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(200))
+    async with watching(tmp_path, hosts=2, workers=2, interval=60.0) as one:
+        for simulator in one.simulators:
+            simulator._models = {MODEL: slow}
+        await one.until(lambda: all(monitor.status.running for monitor in one.engine.monitors.values()))
+    assert [sample.outcome for sample in one.samples] == [Outcome.OK, Outcome.OK]
+
+
+async def test_a_failure_is_confirmed_by_the_worker_while_that_is_wanted(tmp_path, monkeypatch):
+    monkeypatch.setattr("probes.engine.confirmation.AFTER_S", (0.1, 0.2))
+    async with watching(tmp_path, hosts=2, workers=2, interval=60.0) as one:
+        await one.probed("sim/0", "sim/1")
+        monitor = one.engine.monitors["sim/0"]
+        assert isinstance(monitor, RemoteMonitor)
+        wanted = iter([True, False])
+        monitor.confirm(lambda: next(wanted))
+        await one.until(lambda: monitor._confirmation is not None and monitor._confirmation.is_over)
+    assert [(sample.endpoint, sample.outcome) for sample in one.samples if sample.kind == "confirm"] == [
+        ("sim/0", Outcome.OK)
+    ]
+
+
+async def test_workers_end_when_their_engine_is_killed(tmp_path):
+    async with simulating(QUICK) as first, simulating(QUICK) as second:
+        path = configuration(tmp_path, [first, second], workers=2, interval=0.2)
+        command = [sys.executable, "-m", "probes", "record", "--config", str(path)]
+        recorder = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: ASYNC220
+        try:
+            async with asyncio.timeout(60):
+                while not (first.records and second.records):
+                    await asyncio.sleep(0.01)
+                workers = [one for one in psutil.Process(recorder.pid).children() if MODULE in one.cmdline()]
+                assert len(workers) == 2
+                assert not any("key" in " ".join(one.cmdline()) for one in workers)
+                recorder.kill()
+                while any(one.is_running() and one.status() != "zombie" for one in workers):
+                    await asyncio.sleep(0.01)
+        finally:
+            recorder.kill()
+            recorder.wait()
+
+
+async def test_workers_send_nothing_while_their_engine_is_frozen(tmp_path):
+    async with simulating(QUICK) as first, simulating(QUICK) as second:
+        path = configuration(tmp_path, [first, second], workers=2, interval=0.2)
+        command = [sys.executable, "-m", "probes", "record", "--config", str(path)]
+        recorder = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: ASYNC220
+        try:
+            async with asyncio.timeout(60):
+                while not (first.records and second.records):
+                    await asyncio.sleep(0.01)
+                recorder.send_signal(signal.SIGSTOP)
+                sent, quiet_since = -1, time.monotonic()
+                while time.monotonic() - quiet_since < 0.8:
+                    if (now := len(first.records) + len(second.records)) != sent:
+                        sent, quiet_since = now, time.monotonic()
+                    await asyncio.sleep(0.05)
+                recorder.send_signal(signal.SIGCONT)
+                while len(first.records) + len(second.records) < sent + 4:
+                    await asyncio.sleep(0.01)
+        finally:
+            recorder.kill()
+            recorder.wait()

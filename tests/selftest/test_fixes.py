@@ -1,0 +1,114 @@
+"""What ``selftest --fix`` finds, says and writes; never anything that was not agreed to."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from probes.cli.commands import selftest_fix
+from probes.selftest import fixes
+from probes.selftest.fixes import Facts, diagnose
+
+WELL = Facts("alice", (6, 8), "x86_64", True, 0, (), Path("/home/alice/.config/systemd/user"))
+
+
+def test_nothing_is_to_be_mended_where_the_thread_may_be_in_real_time():
+    assert diagnose(WELL) == fixes.Diagnosis((), ())
+
+
+def test_a_user_without_the_permission_gets_a_line_of_the_limits():
+    (found,) = diagnose(replace(WELL, realtime=False)).fixes
+    assert found.path == fixes.LIMITS
+    assert found.text.splitlines()[-1] == "alice - rtprio 1"
+
+
+def test_a_unit_that_does_not_allow_it_gets_a_drop_in_of_its_own_kind():
+    system, own = Path("/lib/systemd/system/inftop.service"), WELL.own_units / "inftop.service"
+    found = diagnose(replace(WELL, units=((system, False), (own, False), (own, True)))).fixes
+    assert [str(one.path) for one in found] == [
+        "/etc/systemd/system/inftop.service.d/realtime.conf",
+        "/home/alice/.config/systemd/user/inftop.service.d/realtime.conf",
+    ]
+    assert "systemctl --user" in found[1].effect
+    assert "--user" not in found[0].effect
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"linux": ()}, "only Linux"),
+        ({"linux": (5, 15)}, "Linux 6.0"),
+        ({"machine": "aarch64"}, "x86-64"),
+        ({"io_uring_disabled": 2}, "io_uring_disabled = 2"),
+    ],
+)
+def test_what_no_file_mends_is_said(facts, words):
+    found = diagnose(replace(WELL, **facts))
+    assert words in found.notes[0]
+    assert not found.fixes
+
+
+def test_units_are_found_with_their_drop_ins(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+        (folder / "inftop.service").write_text("[Service]\nLimitRTPRIO=0\n")
+    (other / "inftop.service.d").mkdir()
+    (other / "inftop.service.d" / "mine.conf").write_text("[Service]\nLimitRTPRIO = 5\n")
+    found = list(fixes._units((one, other, tmp_path / "none")))
+    assert found == [(one / "inftop.service", False), (other / "inftop.service", True)]
+
+
+@pytest.fixture
+def unit(tmp_path: Path) -> Facts:
+    """A user who lacks a drop-in in a folder of the user's own."""
+    return replace(WELL, units=((tmp_path / "inftop.service", False),), own_units=tmp_path)
+
+
+def drop_in(facts: Facts) -> Path:
+    return facts.own_units / "inftop.service.d" / "realtime.conf"
+
+
+def test_nothing_is_written_where_nobody_can_be_asked(unit, capsys):
+    assert not selftest_fix.fix(yes=False, facts=unit)
+    assert not drop_in(unit).exists()
+    said = capsys.readouterr().err
+    assert str(drop_in(unit)) in said
+    assert "LimitRTPRIO=1" in said
+    assert "--yes" in said
+
+
+def test_yes_writes_the_file_once_and_then_it_is_done(unit, capsys):
+    assert selftest_fix.fix(yes=True, facts=unit)
+    assert drop_in(unit).read_text() == "[Service]\nLimitRTPRIO=1\n"
+    assert "Written" in capsys.readouterr().err
+    assert selftest_fix.fix(yes=True, facts=unit)
+    assert "already" in capsys.readouterr().err
+
+
+def test_a_no_writes_nothing(unit, monkeypatch, capsys):
+    monkeypatch.setattr(selftest_fix, "is_interactive", lambda: True)
+    monkeypatch.setattr(selftest_fix.typer, "confirm", lambda *_, **__: False)
+    assert not selftest_fix.fix(yes=False, facts=unit)
+    assert not drop_in(unit).exists()
+    assert "Not written." in capsys.readouterr().err
+
+
+def test_a_file_with_another_text_stays(unit, capsys):
+    drop_in(unit).parent.mkdir()
+    drop_in(unit).write_text("mine")
+    assert not selftest_fix.fix(yes=True, facts=unit)
+    assert drop_in(unit).read_text() == "mine"
+    assert "stays as it is" in capsys.readouterr().err
+
+
+def test_where_the_user_may_not_the_line_for_the_administrator_is_said(monkeypatch, capsys):
+    monkeypatch.setattr(selftest_fix, "_may_write", lambda path: False)
+    monkeypatch.setattr(selftest_fix.Path, "read_text", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError()))
+    assert not selftest_fix.fix(yes=True, facts=replace(WELL, realtime=False))
+    assert f"sudo tee {fixes.LIMITS}" in capsys.readouterr().err
+
+
+def test_a_machine_where_all_is_well_is_told_so(capsys):
+    assert selftest_fix.fix(yes=False, facts=WELL)
+    assert "nothing to mend" in capsys.readouterr().out
