@@ -134,12 +134,12 @@ def selftest(
     if yes and not fix:
         raise typer.BadParameter("needs --fix", param_hint="--yes")
     if fix:
-        from probes.cli.commands.selftest_fix import fix as mend
+        from probes.cli.commands.selftest.fix import fix as mend
 
         if not mend(yes=yes):
             raise typer.Exit(ExitCode.NOT_OK)
         return
-    from probes.cli.commands.selftest import selftest
+    from probes.cli.commands.selftest.selftest import selftest
     from tui.launch import measuring_screen
 
     if not selftest(ctx.obj, None if headless else measuring_screen, quick=quick, as_json=as_json):

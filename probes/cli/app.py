@@ -59,7 +59,7 @@ def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
     Where every endpoint is, whether it has its key, and the most a day can use. Exit code 2 where the file is wrong.
     """
-    from probes.cli.commands.check import check
+    from probes.cli.commands.check.check import check
 
     check(ctx.obj, as_json=as_json)
 
@@ -281,7 +281,7 @@ def run(
 @app.command(hidden=True)
 def measure(stage: Path) -> None:
     """Be the engine of a selftest's screen."""
-    from probes.cli.commands.selftest_engine import measure
+    from probes.cli.commands.selftest.engine import measure
 
     measure(stage)
 

@@ -38,7 +38,7 @@ from tests.bench.ways import WITHOUT
 
 WAYS: Final = ("quiet", "process", "thread")
 PER_S: Final = 10
-ENGINE: Final = "probes.cli.commands.selftest_engine"
+ENGINE: Final = "probes.cli.commands.selftest.engine"
 
 
 def serve_beside(engine: Any, way: str, store: str, place: str) -> None:

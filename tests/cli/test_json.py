@@ -14,7 +14,7 @@ from keyring.backends.fail import Keyring as NoKeyring
 from typer.main import get_command
 
 from probes.alerts.incident import Change
-from probes.cli.commands import selftest as selftest_command
+from probes.cli.commands.selftest import selftest as selftest_command
 from probes.cli.json_page import markdown, schemas
 from probes.models.changes import ModelEvent
 from probes.sample import COLUMNS

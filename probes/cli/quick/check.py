@@ -18,7 +18,7 @@ def answer(words: Sequence[str]) -> int | None:
     )
     if before is None or after is None or before.arguments or after.arguments:
         return None
-    from probes.cli.commands.check import check
+    from probes.cli.commands.check.check import check
 
     named = before.values.get("config")
     if named == "":

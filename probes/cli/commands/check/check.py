@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from probes.budget.daily_cost import DailyCost, daily_cost
 from probes.budget.day_total import DayTotal, day_total
-from probes.cli.commands.check_channels import channel_lines, channel_notes, channel_records
-from probes.cli.commands.check_keys import EndpointKeys, endpoint_keys, warnings
-from probes.cli.commands.check_route import route_facts, route_notes, route_record
+from probes.cli.commands.check.channels import channel_lines, channel_notes, channel_records
+from probes.cli.commands.check.keys import EndpointKeys, endpoint_keys, warnings
+from probes.cli.commands.check.route import route_facts, route_notes, route_record
 from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.output.terminal import say
 from probes.config.file import find_config

@@ -1,0 +1,1 @@
+"""`inftop check`: what the configuration means, and what is wrong with it."""

@@ -1,0 +1,1 @@
+"""`inftop selftest`: whether what is measured on this machine is right."""
