@@ -84,8 +84,11 @@ def receiver() -> UringReceiver:
 
 
 def batch_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the second read on all are a burst, however long this machine takes between them; a batch waits for ever."""
-    monkeypatch.setattr(uring_receiver, "BURST_NS", 10**12)
+    """From the second read on all are a burst, however long this machine takes between them; a batch waits for ever.
+
+    The first read came, for the receiver, as long after the one before it as the machine runs.
+    """
+    monkeypatch.setattr(uring_receiver, "BURST_NS", now() // 2)
     monkeypatch.setattr(uring_receiver, "BATCH_S", 1e9)
 
 

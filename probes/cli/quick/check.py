@@ -4,24 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from probes.cli.exit_codes import ExitCode
-from probes.cli.quick.words import parsed
+from probes.cli.quick.words import parsed_command
 
 
 def answer(words: Sequence[str]) -> int | None:
     """Answer a whole command line; its exit code, None where the parser is to read it. Raises ConfigError."""
-    if "check" not in words:
-        return None
-    place = words.index("check")
-    before, after = (
-        parsed(words[:place], {"--config": "config"}, {}),
-        parsed(words[place + 1 :], {}, {"--json": "json"}),
-    )
-    if before is None or after is None or before.arguments or after.arguments:
+    given = parsed_command(words, "check", {}, {"--json": "json"})
+    if given is None:
         return None
     from probes.cli.commands.check.check import check
 
-    named = before.values.get("config")
-    if named == "":
-        return None
-    check(None if named is None else Path(named), as_json="json" in after.flags)
+    config = given.values.get("config")
+    check(None if config is None else Path(config), as_json="json" in given.flags)
     return ExitCode.OK

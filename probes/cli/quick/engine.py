@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from probes.cli.exit_codes import ExitCode
-from probes.cli.quick.words import parsed
+from probes.cli.quick.words import parsed_command
 
 
 def answer(words: Sequence[str]) -> int | None:
@@ -13,14 +13,12 @@ def answer(words: Sequence[str]) -> int | None:
 
     Raises ConfigError.
     """
-    place = words.index("run")
-    before = parsed(words[:place], {"--config": "config"}, {})
-    after = parsed(words[place + 1 :], {}, {"--demo": "demo", "--races": "races"})
-    if before is None or after is None or before.arguments or after.arguments or before.values.get("config") == "":
+    given = parsed_command(words, "run", {}, {"--demo": "demo", "--races": "races"})
+    if given is None:
         return None
     from probes.cli.commands.run import run
 
     gc.enable()  # it may run for months
-    config = before.values.get("config")
-    run(None if config is None else Path(config), demo="demo" in after.flags, watching="races" not in after.flags)
+    config = given.values.get("config")
+    run(None if config is None else Path(config), demo="demo" in given.flags, watching="races" not in given.flags)
     return ExitCode.OK

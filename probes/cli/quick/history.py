@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from probes.cli.exit_codes import ExitCode
-from probes.cli.quick.words import parsed
+from probes.cli.quick.words import parsed_command
 
 
 def answer(words: Sequence[str]) -> int | None:
@@ -12,14 +12,12 @@ def answer(words: Sequence[str]) -> int | None:
 
     Its commands, such as ``history check``, are the parser's. Raises ConfigError and StoreProblem.
     """
-    place = words.index("history")
-    before = parsed(words[:place], {"--config": "config"}, {})
-    after = parsed(words[place + 1 :], {}, {"--json": "json", "--tables": "tables"})
-    if before is None or after is None or before.arguments or after.arguments or before.values.get("config") == "":
+    given = parsed_command(words, "history", {}, {"--json": "json", "--tables": "tables"})
+    if given is None:
         return None
     from probes.cli.commands.history import history
 
-    config = before.values.get("config")
+    config = given.values.get("config")
     path = None if config is None else Path(config)
-    history(path, tables="tables" in after.flags, as_json="json" in after.flags)
+    history(path, tables="tables" in given.flags, as_json="json" in given.flags)
     return ExitCode.OK

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from probes.cli.exit_codes import ExitCode
-from probes.cli.quick.words import parsed
+from probes.cli.quick.words import parsed_command
 
 
 def answer(words: Sequence[str]) -> int | None:
@@ -13,29 +13,26 @@ def answer(words: Sequence[str]) -> int | None:
 
     Raises what `probes.cli.commands.record` does.
     """
-    place = words.index("record")
-    before = parsed(words[:place], {"--config": "config"}, {})
-    after = parsed(
-        words[place + 1 :],
+    given = parsed_command(
+        words,
+        "record",
         {"--config": "config", "--for": "for", "--metrics": "metrics"},  # the parser takes --config in both places
         {"--need-store": "need_store"},
     )
-    if before is None or after is None or before.arguments or after.arguments:
-        return None
-    config = after.values.get("config", before.values.get("config"))
-    if config == "":
+    if given is None:
         return None
     from probes.cli.commands.record import record
     from probes.durations import seconds
     from probes.metrics.publishing import Publishing
 
-    lasting = after.values.get("for")
+    lasting = given.values.get("for")
     try:
         lasting_s = None if lasting is None else seconds(lasting)
-        publishing = Publishing.from_options(after.values.get("metrics"), None)
+        publishing = Publishing.from_options(given.values.get("metrics"), None)
     except ValueError:  # the parser says what is wrong
         return None
     gc.enable()  # it may run for months
+    config = given.values.get("config")
     path = None if config is None else Path(config)
-    record(path, demo=False, seconds=lasting_s, publishing=publishing, need_store="need_store" in after.flags)
+    record(path, demo=False, seconds=lasting_s, publishing=publishing, need_store="need_store" in given.flags)
     return ExitCode.OK

@@ -34,3 +34,20 @@ def parsed(words: Sequence[str], options: Mapping[str, str], flags: Mapping[str,
         else:
             return None
     return found
+
+
+def parsed_command(
+    words: Sequence[str], command: str, options: Mapping[str, str], flags: Mapping[str, str]
+) -> Words | None:
+    """The words after a command that takes no arguments, with the value of a ``--config`` before it.
+
+    None where anything is not plainly right, as of `parsed`, or the command is not there.
+    """
+    if command not in words:
+        return None
+    place = words.index(command)
+    before, after = parsed(words[:place], {"--config": "config"}, {}), parsed(words[place + 1 :], options, flags)
+    if before is None or after is None or before.arguments or after.arguments:
+        return None
+    found = after._replace(values=before.values | after.values)
+    return None if found.values.get("config") == "" else found
