@@ -313,8 +313,8 @@ async def test_it_works_in_a_thread_of_its_own_and_takes_over_settings(here, mon
         plant(monkeypatch, server.origin)
         notifying = Notifier(here, AlertSettings(), backoff=ExponentialBackoff(0.01, 0.01))
         notifying.start()
-        put(here, message("open"))
         notifying.configure(AlertSettings(channels=(channel(),), heartbeat="SINK_URL"))
+        put(here, message("open"))  # of long ago: where no channel has its name, it would be given up
         notifying.look()
         await asyncio.to_thread(waits_for, lambda: len(server.told) == 2)
         await asyncio.to_thread(notifying.stop)
