@@ -197,6 +197,11 @@ class Engine:
         """The monitors of the endpoints that are probed, by name."""
         return self._probing.monitors
 
+    @property
+    def unfinished(self) -> Collection[str]:
+        """The names of endpoints that are to be probed no more, but of which a probe still runs, or may yet begin."""
+        return self._probing.unfinished
+
     def prepare(self, endpoints: Iterable[Endpoint]) -> None:
         """Load what connections to these endpoints need, so that `reconfigure` holds nothing up; call it in a thread.
 

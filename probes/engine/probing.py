@@ -52,6 +52,10 @@ class Probing(Protocol):
     def monitors(self) -> Mapping[str, Monitor]:
         """The monitors by the names of their endpoints."""
 
+    @property
+    def unfinished(self) -> Collection[str]:
+        """The names of endpoints that are to be probed no more, but of which a probe still runs, or may yet begin."""
+
     def change(self, endpoints: Iterable[Endpoint]) -> Callable[[], None]:
         """The function that has these endpoints probed from now on, and no others.
 
@@ -94,7 +98,8 @@ class LocalProbing:
     """Probes in this process, on the running loop. ``timing`` is of the endpoints that the next change brings.
 
     ``last_started_at`` says when an endpoint was sampled last (ms since the epoch, 0 for never): one that was not
-    within an interval does not wait for its due time. ``notify`` is called with what happened to the schedule.
+    within an interval does not wait for its due time. ``notify`` is called with what happened to the schedule, and
+    ``on_finished`` with the name of each endpoint that is `unfinished` no more.
     """
 
     def __init__(
@@ -114,6 +119,7 @@ class LocalProbing:
         self._last_started_at = last_started_at
         self._notify = notify
         self.timing = timing or Timing()
+        self.on_finished: Callable[[str], None] = lambda _: None
         self._racing: Collection[str] = ()
         self._retired: set[EndpointMonitor] = set()
         self._scheduler: Scheduler | None = None
@@ -121,6 +127,11 @@ class LocalProbing:
         self.monitors: dict[str, EndpointMonitor] = {
             one.name: self._monitor(one, services.make_prober(one)) for one in endpoints
         }
+
+    @property
+    def unfinished(self) -> Collection[str]:
+        """The names of endpoints that are to be probed no more, but of which a probe still runs."""
+        return {monitor.endpoint.name for monitor in self._retired}
 
     def change(self, endpoints: Iterable[Endpoint]) -> Callable[[], None]:
         """The function that has these probed from now on; their probers are made before. `Probing.change`.
@@ -214,7 +225,12 @@ class LocalProbing:
         if monitor.status.running:
             self._retired.add(monitor)
             ending = asyncio.create_task(monitor.wait_until_idle())
-            ending.add_done_callback(lambda _: self._retired.discard(monitor))
+            ending.add_done_callback(lambda _: self._forget(monitor))
+
+    def _forget(self, monitor: EndpointMonitor) -> None:
+        self._retired.discard(monitor)
+        if (name := monitor.endpoint.name) not in self.unfinished:
+            self.on_finished(name)
 
     def _stale(self, monitors: Iterable[EndpointMonitor]) -> Sequence[EndpointMonitor]:
         """Those whose endpoint was not sampled within an interval: they do not wait for their due times."""

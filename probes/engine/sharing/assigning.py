@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import logging
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, Protocol
 
@@ -22,9 +21,6 @@ BEAT_S: Final = 2.0
 
 MOVING_S: Final = 0.5
 """The same while endpoints move: what is let go is to be measured by another at once."""
-
-ENDED_S: Final = 10.0
-"""How much longer than its time-out a probe may run that an endpoint is not let go before."""
 
 log = logging.getLogger(__name__)
 
@@ -62,11 +58,9 @@ class Sharing:
         self._engine, self._vantage = engine, vantage
         self._on_change, self._on_held = on_change, on_held
         self._assigned: frozenset[str] = frozenset()
-        self._ending: dict[str, float] = {}
         self._said = ""
         self._problem = ""
         self._differs: Mapping[str, tuple[str, ...]] = {}
-        engine.on_sample(lambda sample, _: self._ended(sample))
 
     async def run(self) -> None:
         """Beat, and follow what comes of it; until cancelled."""
@@ -96,13 +90,7 @@ class Sharing:
 
     def _idle(self) -> frozenset[str]:
         """The endpoints that no probe of ours runs of any more, nor will."""
-        now = time.monotonic()
-        self._ending = {name: until for name, until in self._ending.items() if now < until}
-        return frozenset(self._wanted()).difference(self._assigned, self._ending)
-
-    def _ended(self, sample: Sample) -> None:
-        if sample.kind is None:
-            self._ending.pop(sample.endpoint, None)
+        return frozenset(self._wanted()).difference(self._assigned, self._engine.unfinished)
 
     async def _follow(self, beat: Beat) -> None:
         """Probe what is ours now. What is to move ends the probe that runs, and begins no other."""
@@ -115,10 +103,6 @@ class Sharing:
                     recent = await asyncio.to_thread(self._vantage.recent, new)
             except StoreProblem as problem:
                 self._warn_of(problem)  # then they are probed at once
-            for name in self._assigned - ours:
-                monitor = self._engine.monitors.get(name)
-                if monitor is not None and monitor.status.running:
-                    self._ending[name] = time.monotonic() + monitor.endpoint.timeouts.total + ENDED_S
             try:
                 await self._engine.assign(ours, recent)
             except (ConfigError, ValueError) as error:  # a certificate's file is gone: it is tried again

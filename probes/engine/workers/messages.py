@@ -69,9 +69,19 @@ class Stop(Struct, frozen=True, tag_field="type", tag="stop"):
 
 
 class Took(Struct, frozen=True, tag_field="type", tag="took"):
-    """A worker probes by the share of that number. All that it did before has been told."""
+    """A worker probes by the share of that number. All that it did before has been told.
+
+    Of ``unfinished`` a probe still runs that an earlier share began; `Finished` says when it has ended.
+    """
 
     number: int
+    unfinished: tuple[str, ...] = ()
+
+
+class Finished(Struct, frozen=True, tag_field="type", tag="finished"):
+    """Of an endpoint that is in a worker's share no more no probe runs there any longer; its sample has been told."""
+
+    endpoint: str
 
 
 class Confirmed(Struct, frozen=True, tag_field="type", tag="confirmed"):
@@ -96,7 +106,7 @@ class GiveBack(Struct, frozen=True, tag_field="type", tag="give_back"):
 
 
 ToWorker = Share | Suspend | HoldUntil | Confirm | Granted | Stop | Command
-FromWorker = Frame | Took | Confirmed | Take | GiveBack
+FromWorker = Frame | Took | Finished | Confirmed | Take | GiveBack
 
 
 def _as_path(kind: type, value: Any) -> Any:

@@ -16,6 +16,7 @@ from probes.engine.first_round import host_of
 from probes.engine.probing import GRACE_S
 from probes.engine.workers.messages import (
     Confirmed,
+    Finished,
     FromWorker,
     GiveBack,
     Granted,
@@ -63,20 +64,26 @@ log = logging.getLogger(__name__)
 class _Place:
     """A place for a worker, and the one that has it.
 
-    ``given`` are the endpoints of the newest share, ``holds`` those that its worker may be probing: of earlier shares
-    too until it has taken the newest one. ``holder`` is its name among the holders of blocks.
+    ``given`` are the endpoints of the newest ``share``, ``taken`` the newest that its worker has taken, and ``leaving``
+    those of earlier ones that it may still be probing. ``holder`` is its name among the holders of blocks.
     """
 
     number: int
     process: WorkerProcess | None = None
     holder: str = ""
     share: int = 0
+    taken: int = 0
     given: tuple[Endpoint, ...] = ()
     budget: Budget | None = None
-    holds: set[str] = field(default_factory=set)
+    leaving: set[str] = field(default_factory=set)
     failures: int = 0
     replaced: int = 0
     lag_ms: float | None = None
+
+    @property
+    def holds(self) -> set[str]:
+        """The names of all that its worker may be probing."""
+        return self.leaving.union(one.name for one in self.given)
 
 
 class WorkerPool:
@@ -108,6 +115,11 @@ class WorkerPool:
         return self._monitors
 
     # what the engine asks
+
+    @property
+    def unfinished(self) -> Collection[str]:
+        """The names of endpoints that are to be probed no more, but which a worker may still be probing."""
+        return {name for place in self._places for name in place.holds if name not in self._monitors}
 
     def change(self, endpoints: Iterable[Endpoint]) -> Callable[[], None]:
         """The function that has these endpoints probed from now on, and no others.
@@ -225,13 +237,13 @@ class WorkerPool:
         budget = self._engine.spending.ledger.budget
         if (share, budget) == (place.given, place.budget):
             return
-        names = {one.name for one in share}
-        new = names - place.holds
+        names, before = {one.name for one in share}, {one.name for one in place.given}
+        new = names - before
         monitors = self._monitors
         due = {name: monitors[name].status.next_due for name in new}
         place.share += 1
         place.given, place.budget = share, budget
-        place.holds |= names
+        place.leaving |= before
         process.send(
             Share(
                 number=place.share,
@@ -256,7 +268,7 @@ class WorkerPool:
     def _start(self, place: _Place) -> None:
         self._generation += 1
         place.holder = f"worker {self._generation}"
-        place.share, place.given, place.budget, place.holds = 0, (), None, set()
+        place.share, place.taken, place.budget = 0, 0, None
 
         def take(message: FromWorker) -> None:
             self._take(place, message)
@@ -271,8 +283,13 @@ class WorkerPool:
         if isinstance(message, Frame):
             self._take_frame(place, message)
         elif isinstance(message, Took):
-            if message.number == place.share:
-                place.holds = {one.name for one in place.given}
+            place.taken = message.number
+            if place.taken == place.share:
+                place.leaving = set(message.unfinished)
+                self._distribute()
+        elif isinstance(message, Finished):
+            if place.taken == place.share:  # else what it takes next says what is unfinished
+                place.leaving.discard(message.endpoint)
                 self._distribute()
         elif isinstance(message, Take):
             granting = asyncio.create_task(self._grant(place.holder, place.process, message))
@@ -292,7 +309,7 @@ class WorkerPool:
     def _take_frame(self, place: _Place, frame: Frame) -> None:
         place.lag_ms = frame.engine.loop_lag_ms
         answers = dict(frame.answers or {})
-        newest = {sample.endpoint: sample for sample in frame.samples}
+        newest, held = {sample.endpoint: sample for sample in frame.samples}, place.holds
         for sample in frame.samples:
             monitor = self._monitors.get(sample.endpoint) or self._former.get(sample.endpoint)
             if monitor is None:
@@ -303,7 +320,7 @@ class WorkerPool:
             self._engine.deliver(sample, answer, endpoint)
         for status in frame.monitors:
             monitor = self._monitors.get(status.endpoint)
-            if monitor is not None and status.endpoint in place.holds:
+            if monitor is not None and status.endpoint in held:
                 monitor.told(status)
         if frame.engine.notice is not None and frame.engine.notice != self._notice:
             self._notice = frame.engine.notice
@@ -315,7 +332,7 @@ class WorkerPool:
         outcome, detail = Outcome.OWN_FAULT, f"the process that probed it {why}"
         if self._is_stopping:
             outcome, detail = Outcome.SKIPPED, "the engine stopped during the probe"
-        held, place.holds, place.given = place.holds, set(), ()
+        held, place.leaving, place.given = place.holds, set(), ()
         for name in sorted(held):
             monitor = self._monitors.get(name) or self._former.get(name)
             if monitor is not None and monitor.lost():

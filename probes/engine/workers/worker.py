@@ -18,6 +18,7 @@ from probes.engine.probing import GRACE_S, LocalProbing, Timing
 from probes.engine.workers.messages import (
     Confirm,
     Confirmed,
+    Finished,
     GiveBack,
     Granted,
     HoldUntil,
@@ -129,12 +130,13 @@ class Worker:
         self._engine.suspend_for_race(share.suspended)
         for name in share.paused:
             self._engine.handle(Command("pause", name))
-        self._feed.add(Took(share.number))
+        self._feed.add(Took(share.number, tuple(self._engine.unfinished)))
         self._begun.set()
 
     def _make_engine(self, share: Share, timing: Timing) -> Engine:
         def make_probing(engine: Engine) -> LocalProbing:
             self._probing = engine.local_probing(timing)
+            self._probing.on_finished = lambda name: self._feed.add(Finished(name))
             return self._probing
 
         recent: dict[str, list[Sample]] = {}

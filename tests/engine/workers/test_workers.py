@@ -198,6 +198,33 @@ async def test_a_probe_that_runs_when_the_engine_stops_is_a_sample(tmp_path):
     assert [sample.outcome for sample in one.samples[before:]] == [Outcome.OK, Outcome.OK]
 
 
+async def test_an_endpoint_that_goes_or_moves_is_held_until_its_probe_has_ended(tmp_path):
+    slow = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(1500))
+    async with watching(tmp_path, hosts=2, workers=2, interval=0.4) as one:
+        await one.probed("sim/0", "sim/1")
+        first, second = one.plan.endpoints
+        assert not one.engine.unfinished
+        one.simulators[0]._models = {MODEL: slow}
+        one.simulators[0].records.clear()
+        await one.until(lambda: bool(one.simulators[0].records) and one.engine.monitors["sim/0"].status.running)
+        moved = replace(first, base_url=second.base_url)
+        one.engine.reconfigure([moved, second], one.plan.budget, DEFAULT_PLAN)
+        before = len(one.samples)
+        await one.probed("sim/0", after=before)
+        ended = next(
+            place for place, e in enumerate(one.samples) if place >= before and e.endpoint == "sim/0" and e.e2e_ms
+        )
+        assert one.samples[ended].e2e_ms > 1400, "no other probe of it ran beside the one that had begun"
+        one.simulators[1]._models = {MODEL: slow}
+        one.simulators[1].records.clear()
+        await one.until(lambda: one.engine.monitors["sim/1"].status.running and len(one.simulators[1].records) == 2)
+        one.engine.reconfigure([], one.plan.budget, DEFAULT_PLAN)
+        assert one.engine.unfinished == {"sim/0", "sim/1"}
+        before = len(one.samples)
+        await one.until(lambda: not one.engine.unfinished)
+        assert {e.endpoint for e in one.samples[before:] if e.e2e_ms} == {"sim/0", "sim/1"}, "their samples came first"
+
+
 async def test_a_failure_is_confirmed_by_the_worker_while_that_is_wanted(tmp_path, monkeypatch):
     monkeypatch.setattr("probes.engine.confirmation.AFTER_S", (0.1, 0.2))
     async with watching(tmp_path, hosts=2, workers=2, interval=60.0) as one:
