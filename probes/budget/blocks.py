@@ -26,11 +26,18 @@ NEXT_DAY_MS: Final = 30_000
 NOTHING: Final = Spent(0.0, 0)
 
 
+class BudgetUnknown(Exception):  # noqa: N818 - no error of ours: the budget may be there, and is asked for again
+    """Who grants blocks cannot be asked now; its text says why."""
+
+
 class BlockSource(Protocol):
     """Who grants blocks of a day's budget; ``day`` is a UTC day, counted from the epoch. It may take a while."""
 
     async def take(self, day: int, wanted: Spent, least: Spent) -> Spent | None:
-        """A block of about ``wanted`` and no less than ``least``; None where not even that is left, or not known."""
+        """A block of about ``wanted`` and no less than ``least``; None where not even that is left.
+
+        Raises BudgetUnknown.
+        """
 
     async def give_back(self, day: int, unspent: Spent) -> None:
         """Take back so much of what was granted; it was not spent and will not be."""
@@ -52,17 +59,14 @@ def least_block(endpoints: Iterable[Endpoint]) -> Spent:
 
 
 def next_block(room: Budget, wanted: Spent, least: Spent) -> Spent | None:
-    """The block that is granted where so much is left (``room``, None is no cap); None where it is less than ``least``.
-
-    A cap of which nothing is left ends all probes, also of those that cost nothing of it.
-    """
+    """The block granted where ``room`` is left (None is no cap); None where that is less than ``least``."""
     usd, tokens = wanted
     if room.usd_per_day is not None:
-        if room.usd_per_day <= 0 or room.usd_per_day < least.usd:
+        if room.usd_per_day < least.usd:
             return None
         usd = max(least.usd, min(wanted.usd, room.usd_per_day / PARTS))
     if room.tokens_per_day is not None:
-        if room.tokens_per_day <= 0 or room.tokens_per_day < least.tokens:
+        if room.tokens_per_day < least.tokens:
             return None
         tokens = max(least.tokens, min(wanted.tokens, room.tokens_per_day // PARTS))
     return Spent(usd, tokens)
@@ -73,21 +77,22 @@ class HolderLedger(Ledger):
     """The ledger of a process that may spend what it was granted; its ``budget`` is that of all together.
 
     ``granted`` is the sum of its blocks by day, ``last`` the newest of them. ``ended`` are the days of which there was
-    no more when it last asked.
+    no more when it last asked; ``unknown`` says why it could not ask then.
     """
 
     granted: Mapping[int, Spent] = field(default_factory=dict)
     last: Spent = NOTHING
     ended: frozenset[int] = frozenset()
+    unknown: str = ""
 
     def grant(self, day: int, block: Spent | None) -> "HolderLedger":
         """With a block of a day more; None: there is no more of that day's budget."""
         if block is None:
-            return replace(self, ended=self.ended | {day})
+            return replace(self, ended=self.ended | {day}, unknown="")
         before = self.granted.get(day, NOTHING)
         kept = {one: granted for one, granted in self.granted.items() if one >= day - 1}
         granted = {**kept, day: Spent(before.usd + block.usd, before.tokens + block.tokens)}
-        return replace(self, granted=granted, last=block, ended=self.ended - {day})
+        return replace(self, granted=granted, last=block, ended=self.ended - {day}, unknown="")
 
     def give_back(self, day: int) -> tuple["HolderLedger", Spent]:
         """What of a day's blocks is neither spent nor set aside for a probe that runs; and the ledger without it."""
@@ -139,7 +144,14 @@ class HolderLedger(Ledger):
             return None
         if self.day in self.ended:
             return f"{words} is used or set aside for other probes (until 00:00 UTC)"
+        if self.unknown:
+            return f"{words} cannot be asked for what this probe may need: {self.unknown}"
         return f"{words} has not yet been asked for what this probe may need"
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there may be another block."""
+        return self.day not in self.ended
 
     @property
     def over(self) -> str | None:
@@ -180,7 +192,8 @@ class Grants:
 
     def take(self, ledger: Ledger, holder: str, day: int, wanted: Spent, least: Spent) -> tuple["Grants", Spent | None]:
         """With the next block of a holder; None where nothing is left in the ledger that all spending is noted in."""
-        block = next_block(self.room(ledger.on(day * DAY_MS)), wanted, least)
+        of_day = ledger.on(day * DAY_MS)
+        block = None if of_day.over else next_block(self.room(of_day), wanted, least)
         return (self, None) if block is None else (self._add(holder, day, granted=block), block)
 
     def spend(self, holder: str, day: int, amount: Spent) -> "Grants":

@@ -95,6 +95,11 @@ class Ledger:
         return f"{found[0]} (until 00:00 UTC)" if found else None
 
     @property
+    def has_more(self) -> bool:
+        """Whether there may be more than it knows of: no."""
+        return False
+
+    @property
     def over(self) -> str | None:
         """Which cap has been reached, in words; None while there is budget."""
         usd, tokens = self.budget.usd_per_day, self.budget.tokens_per_day

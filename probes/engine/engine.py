@@ -281,7 +281,7 @@ class Engine:
             tokens_today=ledger.tokens + self.spending.elsewhere.tokens,
             usd_cap=ledger.budget.usd_per_day,
             tokens_cap=ledger.budget.tokens_per_day,
-            over_budget=self.spending.over(one.endpoint for one in self.monitors.values()),
+            over_budget=self._probing.over_budget or self.spending.over(one.endpoint for one in self.monitors.values()),
             checks=self._reachability.newest,
             notice=self._current_notice(),
         )

@@ -75,6 +75,10 @@ class Probing(Protocol):
     def workers(self) -> tuple[WorkerStatus, ...]:
         """The other processes that probe."""
 
+    @property
+    def over_budget(self) -> str | None:
+        """Why no other process can probe any more today; None where one can, or there is none."""
+
     def lag_ms(self) -> float | None:
         """How late the loops of other processes that probe were at worst lately; None where there are none."""
 
@@ -187,6 +191,11 @@ class LocalProbing:
     def workers(self) -> tuple[WorkerStatus, ...]:
         """None."""
         return ()
+
+    @property
+    def over_budget(self) -> str | None:
+        """None: there is no other process."""
+        return None
 
     def lag_ms(self) -> float | None:
         """None: there is no other process."""

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
-from probes.budget.blocks import NOTHING, BlockSource, Grants, HolderLedger, least_block, wanted_block
+from probes.budget.blocks import NOTHING, BlockSource, BudgetUnknown, Grants, HolderLedger, least_block, wanted_block
 from probes.budget.cap import DAY_MS, Budget, Ledger
 from probes.budget.charge import Spent, charge, highest_charge
 from probes.endpoint import Endpoint
+from probes.measure.own_fault import describe_defect
 from probes.sample import Sample
 
 LOOK_S: Final = 1.0
@@ -34,8 +35,8 @@ class Spending:
         self._ledger = ledger
         self._source = source
         self._grants = Grants()
-        self._refused_day: int | None = None
         self._asking: asyncio.Task[None] | None = None
+        self._asked_day = 0
         self._ask_again_at = 0.0
         self._elsewhere: tuple[int, Spent] = 0, NOTHING
         self.configure(ledger.budget, endpoints)
@@ -89,8 +90,8 @@ class Spending:
     def over(self, endpoints: Iterable[Endpoint]) -> str | None:
         """Why none of these can be probed any more today; None while one can."""
         settled, why = replace(self.ledger, reserved=()), None
-        if self._refused_day == settled.day:
-            return settled.over or "the day's budget is used, or set aside for probes that run (until 00:00 UTC)"
+        if settled.has_more:
+            return None
         for endpoint in endpoints:
             if (why := settled.refusal(highest_charge(endpoint))) is None:
                 return None
@@ -99,16 +100,15 @@ class Spending:
     # for those that hold blocks of this budget
 
     async def take(self, holder: str, day: int, wanted: Spent, least: Spent) -> Spent | None:
-        """The next block of a holder; None where not even ``least`` is left, nor granted to us."""
-        self._grants, block = self._grants.take(self._ledger, holder, day, wanted, least)
-        if block is None and self._source is not None:
-            if self._asking is None:
-                self._asking = asyncio.create_task(self._ask(self._source, day), name="a block of the day's budget")
-            await asyncio.wait({self._asking})
+        """The next block of a holder; None where not even ``least`` is left, or granted to us.
+
+        Raises BudgetUnknown where we would have to ask for more, and cannot.
+        """
+        while True:
             self._grants, block = self._grants.take(self._ledger, holder, day, wanted, least)
-        self._refused_day = day if block is None else None
-        self._ask_if_short()
-        return block
+            if block is not None or self._source is None or not await self._more(self._source, day, least):
+                self._ask_if_short()
+                return block
 
     def note_spent(self, holder: str, sample: Sample, endpoint: Endpoint) -> None:
         """Note that a sample, which is counted like any other, was a holder's."""
@@ -117,7 +117,6 @@ class Spending:
     def give_back(self, holder: str, day: int, unspent: Spent) -> None:
         """Take back what a holder did not spend of a day's blocks."""
         self._grants = self._grants.give_back(holder, day, unspent)
-        self._refused_day = None
 
     # for one that holds blocks of another's budget
 
@@ -149,22 +148,41 @@ class Spending:
         held = self._grants.held(_now_ms() // DAY_MS)
         ledger = replace(self._ledger, reserved=(*self._ledger.reserved, held)) if held != NOTHING else self._ledger
         day = ledger.day_to_ask_for(_now_ms(), self._least)
-        if day is None or (day in self._ledger.ended and time.monotonic() < self._ask_again_at):
-            return
-        self._asking = asyncio.create_task(self._ask(self._source, day), name="a block of the day's budget")
+        if day is not None and (day != self._asked_day or time.monotonic() >= self._ask_again_at):
+            self._begin_to_ask(self._source, day, self._least)
 
-    async def _ask(self, source: BlockSource, day: int) -> None:
-        block = None
+    async def _more(self, source: BlockSource, day: int, least: Spent) -> bool:
+        """Ask for another block of a day, no less than ``least``; whether there was one. Raises BudgetUnknown."""
+        while self._asking is not None and self._asked_day != day:
+            await asyncio.wait({self._asking})
+        asking = self._asking or self._begin_to_ask(source, day, least)
+        await asyncio.wait({asking})
+        ledger = self._ledger
+        assert isinstance(ledger, HolderLedger)  # noqa: S101  # whoever has a source has one
+        if ledger.unknown:
+            raise BudgetUnknown(ledger.unknown)
+        return day not in ledger.ended
+
+    def _begin_to_ask(self, source: BlockSource, day: int, least: Spent) -> asyncio.Task[None]:
+        least = Spent(max(least.usd, self._least.usd), max(least.tokens, self._least.tokens))
+        self._asked_day, self._ask_again_at = day, 0.0
+        self._asking = asyncio.create_task(self._ask(source, day, least), name="a block of the day's budget")
+        return self._asking
+
+    async def _ask(self, source: BlockSource, day: int, least: Spent) -> None:
+        block, unknown = None, ""
         try:
-            block = await source.take(day, self._wanted, self._least)
-        except Exception:  # probes wait for it, and the engine goes on
+            block = await source.take(day, self._wanted, least)
+        except BudgetUnknown as why:
+            unknown = str(why)
+        except Exception as error:  # probes wait for it, and the engine goes on
             log.exception("asking for a part of the day's budget")
-        finally:
-            self._asking = None
+            unknown = describe_defect(error)
+        self._asking = None
         if block is None:
-            self._ask_again_at = time.monotonic() + RETRY_S
+            self._ask_again_at = time.monotonic() + (LOOK_S if unknown else RETRY_S)
         if isinstance(self._ledger, HolderLedger):
-            self._ledger = self._ledger.grant(day, block)
+            self._ledger = replace(self._ledger, unknown=unknown) if unknown else self._ledger.grant(day, block)
 
 
 def _now_ms() -> int:

@@ -33,7 +33,14 @@ def test_a_block_is_a_part_of_what_is_left_when_that_is_little_but_enough_for_a_
     assert next_block(Budget(None, 16_000), Spent(0.0, 50_000), PROBE) == Spent(0.0, 16_000 // PARTS)
     assert next_block(Budget(None, 150), Spent(0.0, 50_000), PROBE) == Spent(0.0, 100)
     assert next_block(Budget(None, 99), Spent(0.0, 50_000), PROBE) is None
-    assert next_block(Budget(0.0, None), Spent(0.0, 500), Spent(0.0, 100)) is None, "a spent cap ends all probes"
+
+
+def test_a_spent_cap_ends_all_blocks_and_one_that_costs_nothing_of_a_cap_is_granted_until_then():
+    free = Spent(0.0, 100)
+    assert next_block(Budget(0.0, None), Spent(0.0, 500), free) == Spent(0.0, 500)
+    ledger = Ledger(Budget(1.0, None), DAY)
+    assert Grants().take(ledger, "one", DAY, free, free)[1] == free
+    assert Grants().take(ledger.spend(Spent(1.0, 0)), "one", DAY, free, free)[1] is None
 
 
 def test_what_is_wanted_is_a_minute_of_probes_or_two_of_each():

@@ -1,11 +1,15 @@
 """What an engine's probes cost where the budget comes in blocks, and where it is handed on to other processes."""
 
+import asyncio
 import time
 from dataclasses import dataclass, field
 
-from probes.budget.blocks import HolderLedger
+import pytest
+
+from probes.budget.blocks import BudgetUnknown, HolderLedger
 from probes.budget.cap import DAY_MS, Budget, Ledger
 from probes.budget.charge import Spent, highest_charge
+from probes.engine import spending as spending_module
 from probes.engine.spending import Spending
 from tests.samples import endpoint, sample
 
@@ -19,13 +23,19 @@ def today() -> int:
 
 @dataclass
 class Source:
-    """Grants what is wanted out of so many tokens."""
+    """Grants what is wanted out of so many tokens, once ``answers`` is set, unless it is ``away``."""
 
     left: int
     asked: list[tuple[int, Spent]] = field(default_factory=list)
+    answers: asyncio.Event | None = None
+    away: str = ""
 
     async def take(self, day: int, wanted: Spent, least: Spent) -> Spent | None:
         self.asked.append((day, wanted))
+        if self.answers is not None:
+            await self.answers.wait()
+        if self.away:
+            raise BudgetUnknown(self.away)
         if self.left < least.tokens:
             return None
         granted = min(wanted.tokens, self.left)
@@ -64,7 +74,7 @@ async def test_what_is_handed_on_is_asked_for_and_what_a_lost_holder_had_is_not_
         granted += block.tokens
     assert granted == 100 * MOST.tokens, "all of it was had from the source, and no more"
     assert spending.refusal(WATCHED) is not None
-    assert "the day's budget" in (spending.over([WATCHED]) or "")
+    assert spending.over([WATCHED]) is None, "who has it may still spend it"
     spending.give_back("worker 1", today(), Spent(0.0, 3 * MOST.tokens))
     assert spending.refusal(WATCHED) is None
     await spending.close()
@@ -82,3 +92,63 @@ async def test_what_a_holder_has_is_set_aside_in_the_budget_of_the_day():
     spending.note_spent("worker 1", measured, WATCHED)
     assert spending.refusal(WATCHED) is not None, "what is spent of a block is not counted twice"
     assert spending.ledger.tokens > 0
+
+
+async def test_a_source_that_is_away_is_no_used_budget_and_is_asked_again_soon(monkeypatch):
+    monkeypatch.setattr(spending_module, "LOOK_S", 0.01)
+    source = Source(100 * MOST.tokens, away="the server is gone")
+    spending = holder(source)
+    await spending.begin()
+    assert spending.refusal(WATCHED) == (
+        "the day's budget of 1,000,000,000 tokens cannot be asked for what this probe may need: the server is gone"
+    )
+    assert spending.over([WATCHED]) is None
+    with pytest.raises(BudgetUnknown, match="the server is gone"):
+        await spending.take("worker 1", today(), MOST, MOST)
+    looking = asyncio.create_task(spending.run())
+    source.away = ""
+    async with asyncio.timeout(5):
+        while spending.refusal(WATCHED) is not None:
+            await asyncio.sleep(0.01)
+    looking.cancel()
+    source.away = "the server is gone"
+    assert await spending.take("worker 1", today(), MOST, MOST) is not None, "what was granted can be spent"
+
+
+async def test_nothing_is_over_before_it_was_asked_for_and_an_empty_source_is():
+    spending = holder(source := Source(0))
+    assert spending.over([WATCHED]) is None
+    await spending.begin()
+    assert "is used or set aside" in (spending.over([WATCHED]) or "")
+    source.left = 100 * MOST.tokens
+    spending.configure(Budget(None, 2 * 10**9), [WATCHED])
+    await spending.begin()
+    assert spending.over([WATCHED]) is None, "a larger budget is asked for at once"
+
+
+async def test_who_needs_a_block_of_the_next_day_waits_for_no_answer_about_this_one():
+    source = Source(100 * MOST.tokens, answers=asyncio.Event())
+    spending = holder(source)
+    first = asyncio.create_task(spending.begin())
+    second = asyncio.create_task(spending.take("worker 1", today() + 1, MOST, MOST))
+    await asyncio.sleep(0)
+    source.answers.set()
+    await first
+    assert await second is not None
+    assert [day for day, _ in source.asked][:2] == [today(), today() + 1]
+
+
+async def test_a_holder_that_another_was_quicker_than_asks_on_while_there_is_more():
+    source = Source(100 * MOST.tokens, answers=asyncio.Event())
+    spending = holder(source)
+    many = Spent(0.0, 3 * MOST.tokens)
+    blocks = [asyncio.create_task(spending.take(f"worker {one}", today(), many, many)) for one in range(4)]
+    source.answers.set()
+    assert None not in await asyncio.gather(*blocks)
+
+
+async def test_endpoints_without_a_price_are_granted_blocks_where_dollars_are_capped():
+    source = Source(100 * MOST.tokens)
+    spending = Spending(HolderLedger(Budget(2.0, 10**9), today()), [WATCHED], source)
+    await spending.begin()
+    assert await spending.take("worker 1", today(), MOST, MOST) == Spent(0.0, MOST.tokens)

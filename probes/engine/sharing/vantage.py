@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from secrets import token_hex
 from typing import Final
 
-from probes.budget.blocks import NOTHING
+from probes.budget.blocks import NOTHING, BudgetUnknown
 from probes.budget.cap import DAY_MS, Budget
 from probes.budget.charge import Spent
 from probes.engine.engine import Engine
@@ -57,13 +57,12 @@ class SharedVantage:
         return self._budget.note_used(day, used)
 
     async def take(self, day: int, wanted: Spent, least: Spent) -> Spent | None:
-        """A block of the day's budget; None where there is none, or the store cannot be asked."""
+        """A block of the day's budget; None where there is none. Raises BudgetUnknown while the store is away."""
         before = self._spent_before if day == self._first_day else lambda: NOTHING
         try:
             return await asyncio.to_thread(self._budget.take, day, self.budget, wanted, least, before)
         except StoreProblem as problem:
-            log.warning("no part of the day's budget is granted: %s", problem.detail or problem.state)
-            return None
+            raise BudgetUnknown(problem.detail or problem.state) from problem
 
     async def give_back(self, day: int, unspent: Spent) -> None:
         """Give back so much of what was granted; where that cannot be told, nobody spends it."""

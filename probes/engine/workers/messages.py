@@ -58,10 +58,11 @@ class Confirm(Struct, frozen=True, tag_field="type", tag="confirm"):
 
 
 class Granted(Struct, frozen=True, tag_field="type", tag="granted"):
-    """The answer to a `Take`: a block of a day's budget, or None."""
+    """The answer to a `Take`: a block of a day's budget, or None; ``unknown`` says why nobody can tell now."""
 
     day: int
     block: Spent | None
+    unknown: str = ""
 
 
 class Stop(Struct, frozen=True, tag_field="type", tag="stop"):

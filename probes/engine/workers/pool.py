@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from probes.backoff import ExponentialBackoff
+from probes.budget.blocks import BudgetUnknown
 from probes.budget.cap import Budget
 from probes.clock import elapsed_ns
 from probes.endpoint import Endpoint
@@ -65,7 +66,8 @@ class _Place:
     """A place for a worker, and the one that has it.
 
     ``given`` are the endpoints of the newest ``share``, ``taken`` the newest that its worker has taken, and ``leaving``
-    those of earlier ones that it may still be probing. ``holder`` is its name among the holders of blocks.
+    those of earlier ones that it may still be probing. ``holder`` is its name among the holders of blocks, ``over``
+    its word that the day's budget is.
     """
 
     number: int
@@ -79,6 +81,7 @@ class _Place:
     failures: int = 0
     replaced: int = 0
     lag_ms: float | None = None
+    over: str | None = None
 
     @property
     def holds(self) -> set[str]:
@@ -174,6 +177,12 @@ class WorkerPool:
     def lag_ms(self) -> float | None:
         """How late the loop of a worker was at worst lately; None where nothing is known yet."""
         return max((one.lag_ms for one in self._places if one.lag_ms is not None), default=None)
+
+    @property
+    def over_budget(self) -> str | None:
+        """Why no worker can probe any more today; None where one can, or none has said so."""
+        words = [self._places[number].over for number in sorted(set(self._hosts.values()))]
+        return words[0] if words and all(words) else None
 
     @property
     def workers(self) -> tuple[WorkerStatus, ...]:
@@ -302,12 +311,16 @@ class WorkerPool:
 
     async def _grant(self, holder: str, process: WorkerProcess | None, asked: Take) -> None:
         """Give a worker the next block of a day's budget."""
-        block = await self._engine.spending.take(holder, asked.day, asked.wanted, asked.least)
+        block, unknown = None, ""
+        try:
+            block = await self._engine.spending.take(holder, asked.day, asked.wanted, asked.least)
+        except BudgetUnknown as why:
+            unknown = str(why)
         if process is not None:
-            process.send(Granted(asked.day, block))
+            process.send(Granted(asked.day, block, unknown))
 
     def _take_frame(self, place: _Place, frame: Frame) -> None:
-        place.lag_ms = frame.engine.loop_lag_ms
+        place.lag_ms, place.over = frame.engine.loop_lag_ms, frame.engine.over_budget
         answers = dict(frame.answers or {})
         newest, held = {sample.endpoint: sample for sample in frame.samples}, place.holds
         for sample in frame.samples:
@@ -328,7 +341,7 @@ class WorkerPool:
 
     def _lost(self, place: _Place, why: str) -> None:
         """Note that a worker is gone: its probes that ran are samples now, and another one takes its place."""
-        process, place.process, place.lag_ms = place.process, None, None
+        process, place.process, place.lag_ms, place.over = place.process, None, None, None
         outcome, detail = Outcome.OWN_FAULT, f"the process that probed it {why}"
         if self._is_stopping:
             outcome, detail = Outcome.SKIPPED, "the engine stopped during the probe"

@@ -8,7 +8,7 @@ import sys
 from io import RawIOBase
 from typing import Final
 
-from probes.budget.blocks import HolderLedger
+from probes.budget.blocks import BudgetUnknown, HolderLedger
 from probes.budget.charge import Spent
 from probes.diagnosis.reachability import ReachabilityPlan
 from probes.engine.endpoint_monitor import EndpointMonitor
@@ -55,7 +55,7 @@ class AskedBlocks:
         self._answer: asyncio.Future[Spent | None] | None = None
 
     async def take(self, day: int, wanted: Spent, least: Spent) -> Spent | None:
-        """The next block; None where there is none."""
+        """The next block; None where there is none. Raises BudgetUnknown where the engine cannot tell."""
         self._answer = asyncio.get_running_loop().create_future()
         self._feed.add(Take(day, wanted, least))
         return await self._answer
@@ -66,7 +66,11 @@ class AskedBlocks:
 
     def granted(self, answer: Granted) -> None:
         """Take the answer to what was asked last."""
-        if self._answer is not None and not self._answer.done():
+        if self._answer is None or self._answer.done():
+            return
+        if answer.unknown:
+            self._answer.set_exception(BudgetUnknown(answer.unknown))
+        else:
             self._answer.set_result(answer.block)
 
 

@@ -67,7 +67,10 @@ class SharedBudget:
                 connection.execute(_FORGET, (self._vantage, day - _KEPT_DAYS))
         with self._session.transaction() as connection:
             connection.execute(_LOCK, (self._vantage, day, _BEFORE))
-            block = next_block(self._room(connection, day, budget), wanted, least)
+            room = self._room(connection, day, budget)
+            # a cap of which nothing is left ends all probes, also of those that cost nothing of it
+            is_used = any(left is not None and left <= 0 for left in (room.usd_per_day, room.tokens_per_day))
+            block = None if is_used else next_block(room, wanted, least)
             if block is not None:
                 connection.execute(_GRANT, (self._vantage, day, self._run, *block))
         return block

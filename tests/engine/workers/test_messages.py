@@ -26,7 +26,7 @@ def test_every_shipped_endpoint_survives_its_share():
     assert decode_to_worker(line) == share
 
 
-@pytest.mark.parametrize("message", [Granted(7, None), Granted(7, Spent(0.5, 20)), Command("probe", "a")])
+@pytest.mark.parametrize("message", [Granted(7, None, "away"), Granted(7, Spent(0.5, 20)), Command("probe", "a")])
 def test_what_a_worker_is_told_survives(message):
     assert decode_to_worker(as_line(message)) == message
 

@@ -65,6 +65,13 @@ def test_a_cap_that_is_off_grants_what_is_wanted(budget):
     assert budget("a").take(DAY, Budget(None, None), Spent(3.0, 10**12), PROBE, nothing) == Spent(3.0, 10**12)
 
 
+def test_a_cap_of_which_nothing_is_left_ends_also_what_costs_nothing_of_it(budget):
+    free, cap = Spent(0.0, 100), Budget(1.0, None)
+    assert budget("a").take(DAY, cap, free, free, lambda: Spent(0.5, 0)) == free
+    assert budget("b").take(DAY, cap, Spent(0.5, 100), Spent(0.5, 100), nothing) == Spent(0.5, 100)
+    assert budget("a").take(DAY, cap, free, free, nothing) is None
+
+
 def test_what_is_given_back_another_may_spend_and_what_a_dead_one_had_nobody(budget):
     one, two = budget("a"), budget("b")
     small = Budget(None, 400)
