@@ -239,11 +239,10 @@ class Engine:
         before = self._assigned
         self._assigned = frozenset(names)
         self._recent |= {name: deque(samples, maxlen=REMEMBERED) for name, samples in recent.items()}
-        budget = self.spending.ledger.budget
-        self.spending.configure(budget, self._probed(self.endpoints))
+        self.spending.configure(self.spending.ledger.budget, self._probed(self.endpoints))
         await self.spending.begin()
-        try:
-            self.reconfigure(self.endpoints, budget, self._reachability_plan)
+        try:  # by what the configuration says now
+            self.reconfigure(self.endpoints, self.spending.ledger.budget, self._reachability_plan)
         except BaseException:
             self._assigned = before
             raise

@@ -133,6 +133,7 @@ class SharedLeases:
             free = [name for name, run in target.items() if run == self._run and name not in mine]
             taken = self._take(connection, now, {one: newest.get(one) for one in free}, may_follow=may_follow)
             self._prune(connection, now, wanted)
+        self._said = dict(wanted)  # only now: what was rolled back nobody knows
         held = {name: token for name, token in mine.items() if name not in gone} | taken
         others = {run: host for run, (host, _) in digests.items() if run != self._run}
         differs = {
@@ -174,7 +175,6 @@ class SharedLeases:
         values = {"vantage": self._vantage, "run": self._run, "holder": self._holder, "now": now, "until": until}
         if not connection.execute(_LIVE_ON, values).rowcount or self._said != wanted:
             connection.execute(_LIVE, values | {"endpoints": json.dumps(wanted)})
-            self._said = dict(wanted)
         connection.execute(_RENEW, values | {"scopes": [self._scope(one) for one in sorted(wanted)]})
         connection.execute(_FORGET_DEAD, (self._vantage, now - lease.ttl_ms(), _latest(now)))
         connection.execute(_FORGET_STATUS, values)

@@ -4,9 +4,11 @@ import asyncio
 import time
 from collections.abc import Collection, Mapping, Sequence
 
+from probes.budget.blocks import HolderLedger
 from probes.budget.cap import DAY_MS, Budget, Ledger
 from probes.budget.charge import Spent
 from probes.clock import elapsed_ns
+from probes.diagnosis.reachability import DEFAULT_PLAN
 from probes.engine.engine import Engine
 from probes.engine.key_finder import KeyFinder
 from probes.engine.sharing import assigning
@@ -67,3 +69,27 @@ async def test_what_is_wanted_back_is_idle_once_the_probe_that_runs_has_ended(mo
         running[1].cancel()
         stop.set()
         await asyncio.wait(running)
+
+
+async def test_a_budget_that_is_configured_while_a_block_is_waited_for_stays():
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    class Source:
+        async def take(self, day: int, wanted: Spent, least: Spent) -> Spent | None:
+            asked.set()
+            await answer.wait()
+            return wanted
+
+        async def give_back(self, day: int, unspent: Spent) -> None:
+            pass
+
+    one = endpoint()
+    ledger = HolderLedger(Budget(1.0, 1000), time.time_ns() // 1_000_000 // DAY_MS)
+    engine = Engine([one], ledger, store=None, keys=KeyFinder(), blocks=Source(), assigned=())
+    assigned = asyncio.create_task(engine.assign([one.name], {}))
+    await asked.wait()
+    engine.reconfigure([one], Budget(2.0, 2000), DEFAULT_PLAN)
+    answer.set()
+    await assigned
+    assert engine.spending.ledger.budget == Budget(2.0, 2000)
+    assert list(engine.monitors) == [one.name]

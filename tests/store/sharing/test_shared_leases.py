@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from probes.store.holder import Holder, StoreHeld
+from probes.store.problem import StoreProblem
 from probes.store.sharing import shared_leases
 from probes.store.sharing.session import Session
 from probes.store.sharing.shared_leases import SharedLeases, Steadiness
@@ -245,3 +246,13 @@ def test_beats_may_come_from_any_thread(recorder):
         return [len((await asyncio.to_thread(one.beat)).held) for _ in range(3)]
 
     assert asyncio.run(three()) == [6, 6, 6]
+
+
+def test_what_was_rolled_back_is_said_again(database, recorder, monkeypatch):
+    one = recorder("a")
+    one.beat(wanted={"e0": "same"})
+    with monkeypatch.context() as broken:
+        broken.setattr(shared_leases, "_SHARERS", "SELECT broken")
+        with pytest.raises(StoreProblem):
+            one.beat()
+    assert sorted(one.beat().held) == sorted(SIX)
