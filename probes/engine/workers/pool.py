@@ -105,7 +105,6 @@ class WorkerPool:
         self._hosts: dict[str, int] = {}
         self._phases: dict[str, float] = {}
         self._racing: tuple[str, ...] = ()
-        self._notice: str | None = None
         self._held_until: int | None = None
         self._is_running = self._is_stopping = False
         self._timers: set[asyncio.TimerHandle] = set()
@@ -285,7 +284,10 @@ class WorkerPool:
         def ended(status: int) -> None:
             self._lost(place, f"ended with status {status}")
 
-        place.process = WorkerProcess(take, ended)
+        try:
+            place.process = WorkerProcess(take, ended)
+        except OSError as error:  # no process, memory or descriptor is to be had now
+            self._replace_soon(place, f"cannot be started ({error.strerror})", is_steady=False)
 
     def _take(self, place: _Place, message: FromWorker) -> None:
         """Take what a worker says."""
@@ -335,9 +337,6 @@ class WorkerPool:
             monitor = self._monitors.get(status.endpoint)
             if monitor is not None and status.endpoint in held:
                 monitor.told(status)
-        if frame.engine.notice is not None and frame.engine.notice != self._notice:
-            self._notice = frame.engine.notice
-            self._engine.notify(frame.engine.notice)
 
     def _lost(self, place: _Place, why: str) -> None:
         """Note that a worker is gone: its probes that ran are samples now, and another one takes its place."""
@@ -353,11 +352,14 @@ class WorkerPool:
                 self._engine.deliver(sample, "", monitor.endpoint)
         if self._is_stopping or process is None:
             return
-        is_steady = time.monotonic() - process.began > STEADY_S
         place.replaced += 1
+        is_steady = time.monotonic() - process.began > STEADY_S
+        self._replace_soon(place, f"(process {process.pid}) {why}", is_steady=is_steady)
+
+    def _replace_soon(self, place: _Place, why: str, *, is_steady: bool) -> None:
         place.failures = 0 if is_steady else place.failures + 1
         wait_s = 0.0 if place.failures < 2 else RESTART.delay_s(place.failures - 1)
-        log.error("worker %d (process %d) %s: replaced", place.number + 1, process.pid, why)
+        log.error("worker %d %s: another one is started", place.number + 1, why)
         timer = asyncio.get_running_loop().call_later(wait_s, self._replace, place)
         self._timers.add(timer)
 
@@ -368,11 +370,16 @@ class WorkerPool:
             self._distribute()
 
     async def _watch(self) -> None:
-        """End workers that are silent; their silence counts only while this process itself was awake."""
+        """End workers that are silent; their silence counts only while this process itself was awake.
+
+        What happens to the clock is said once, here: each worker follows it by itself.
+        """
         looked = time.monotonic()
         while True:
             await asyncio.sleep(LOOK_S)
             self._send_all(HoldUntil(self._hold_end()))
+            if (words := self._engine.clock.follow().words(self._engine.clock.now())) is not None:
+                self._engine.notify(words)
             now = time.monotonic()
             was_away, looked = now - looked > 2 * LOOK_S, now
             for place in self._places:

@@ -1,0 +1,74 @@
+"""A pool of workers in adversity: none can be started, or the clock is set; without real workers where that does."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from probes.backoff import ExponentialBackoff
+from probes.budget.cap import DAY_MS, Budget, Ledger
+from probes.clock import ClockReading, SteadyClock, read_clocks
+from probes.endpoint import Endpoint
+from probes.engine.engine import Engine
+from probes.engine.key_finder import KeyFinder
+from probes.engine.workers import pool as pool_module
+from probes.engine.workers.pool import WorkerPool
+from probes.engine.workers.process import WorkerProcess
+from tests.samples import endpoint
+from tests.servers.simulated import MODEL, simulating
+
+
+@asynccontextmanager
+async def pooled(*endpoints: Endpoint, clock: SteadyClock | None = None) -> AsyncIterator[Engine]:
+    engine = Engine(
+        endpoints,
+        Ledger(Budget(None, None), time.time_ns() // 1_000_000 // DAY_MS),
+        store=None,
+        keys=KeyFinder(),
+        clock=clock,
+        make_probing=lambda engine: WorkerPool(engine, engine.probed, 2),
+    )
+    stop = asyncio.Event()
+    running = asyncio.create_task(engine.run(stop))
+    try:
+        yield engine
+    finally:
+        stop.set()
+        await running
+
+
+async def test_a_worker_that_cannot_be_started_is_started_later(monkeypatch, caplog):
+    monkeypatch.setattr(pool_module, "RESTART", ExponentialBackoff(0.01, 0.05))
+    failures = iter(["out of descriptors"] * 3)
+
+    def start(*words):
+        for failure in failures:
+            raise OSError(24, failure)
+        return WorkerProcess(*words)
+
+    monkeypatch.setattr(pool_module, "WorkerProcess", start)
+    async with simulating() as simulator, asyncio.timeout(30):
+        one = endpoint(base_url=simulator.url, model=MODEL, interval=60.0)
+        async with pooled(one):
+            while not simulator.records:
+                await asyncio.sleep(0.01)
+    assert "worker 1 cannot be started (out of descriptors): another one is started" in caplog.text
+
+
+async def test_that_the_clock_was_set_is_said_once_however_many_workers_there_are(monkeypatch):
+    monkeypatch.setattr(pool_module, "LOOK_S", 0.01)
+    set_by = 0
+
+    def read() -> ClockReading:
+        now = read_clocks()
+        return replace(now, wall=now.wall + set_by)
+
+    said = []
+    async with pooled(clock=SteadyClock(read)) as engine, asyncio.timeout(30):
+        monkeypatch.setattr(engine, "notify", said.append)
+        before = engine.clock.now()
+        set_by = 3_600 * 10**9
+        while engine.clock.now() < before + 3_000:
+            await asyncio.sleep(0.01)
+    assert [words.split(" at ")[0] for words in said] == ["the clock was set forward 1 h 0 min"]
