@@ -169,11 +169,9 @@ class LocalProbing:
         for monitor in gone:
             self._retire(monitor)
         if self._scheduler is not None and self._first_round is not None:
+            stale = self._stale(added)  # what was missed until now is a sample soon, but measured nothing
             self._scheduler.reconfigure(list(monitors.values()), self.timing.phases, self.timing.undone)
-            stale = self._stale(added)
-            known = [one for one in stale if self._last_started_at(one.endpoint.name)]
-            self._first_round.add([one for one in stale if one not in known])
-            self._first_round.add(known, warm=False)
+            self._probe_first(stale, self._first_round)
 
     def suspend(self, lanes: Collection[str]) -> None:
         """Suspend scheduled probes of the endpoints of these names, and of no other."""
@@ -205,9 +203,13 @@ class LocalProbing:
         """Probe on schedule until ``stop`` is set, then let running probes finish for `GRACE_S`."""
         monitors = list(self.monitors.values())
         self._scheduler = scheduler = Scheduler(monitors, self._clock, self._notify, self.timing.phases)
+        stale = self._stale(monitors)
         scheduler.start(self.timing.undone)
         self._first_round = first_round = FirstRound(scheduler.begin)
-        first_round.add(self._stale(monitors))
+        if self.timing.phases:  # given out by another engine, which has begun before
+            self._probe_first(stale, first_round)
+        else:
+            first_round.add(stale)
         await stop.wait()
         first_round.cancel()
         self._scheduler = self._first_round = None
@@ -240,6 +242,12 @@ class LocalProbing:
         self._retired.discard(monitor)
         if (name := monitor.endpoint.name) not in self.unfinished:
             self.on_finished(name)
+
+    def _probe_first(self, stale: Sequence[EndpointMonitor], first_round: FirstRound) -> None:
+        """Probe these ahead of their due times; a warm probe follows where there is no sample of any time."""
+        known = [one for one in stale if self._last_started_at(one.endpoint.name)]
+        first_round.add([one for one in stale if one not in known])
+        first_round.add(known, warm=False)
 
     def _stale(self, monitors: Iterable[EndpointMonitor]) -> Sequence[EndpointMonitor]:
         """Those whose endpoint was not sampled within an interval: they do not wait for their due times."""

@@ -12,10 +12,12 @@ from probes.clock import ClockReading, SteadyClock, read_clocks
 from probes.endpoint import Endpoint
 from probes.engine.engine import Engine
 from probes.engine.key_finder import KeyFinder
+from probes.engine.probing import Timing
 from probes.engine.workers import pool as pool_module
 from probes.engine.workers.pool import WorkerPool
 from probes.engine.workers.process import WorkerProcess
-from tests.samples import endpoint
+from probes.outcome import Outcome
+from tests.samples import endpoint, sample
 from tests.servers.simulated import MODEL, simulating
 
 
@@ -72,3 +74,27 @@ async def test_that_the_clock_was_set_is_said_once_however_many_workers_there_ar
         while engine.clock.now() < before + 3_000:
             await asyncio.sleep(0.01)
     assert [words.split(" at ")[0] for words in said] == ["the clock was set forward 1 h 0 min"]
+
+
+async def test_who_takes_over_probes_at_once_what_was_missed_but_not_measured_meanwhile():
+    now = time.time()
+    async with simulating() as simulator, asyncio.timeout(30):
+        one = endpoint(base_url=simulator.url, model=MODEL, interval=60.0)
+        timing = Timing({one.name: (now - 3) % 60 / 60}, {one.name: now - 6})  # 3 s ago, up to 2 s sooner or later
+        engine = Engine(
+            [one],
+            Ledger(Budget(None, None), int(1000 * now) // DAY_MS),
+            store=None,
+            keys=KeyFinder(),
+            recent={one.name: [sample(started_at=round(1000 * now) - 63_000)]},
+            make_probing=lambda engine: engine.local_probing(timing),
+        )
+        samples = []
+        engine.on_sample(lambda sample, _: samples.append(sample))
+        stop = asyncio.Event()
+        running = asyncio.create_task(engine.run(stop))
+        while len(samples) < 2:
+            await asyncio.sleep(0.01)
+        stop.set()
+        await running
+    assert [one.outcome for one in samples] == [Outcome.SKIPPED, Outcome.OK]

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -164,6 +165,7 @@ async def test_a_worker_that_is_killed_or_frozen_is_replaced_and_no_due_time_is_
             await one.until(lambda: lost not in one.pids)  # noqa: B023
             await one.probed(*names, after=before)
             assert time.monotonic() - at < 15, "within 5 s where nothing else is done here"
+            await one.probed(*names, after=len(one.samples))
             assert len(one.pids) == 2
         assert sum(worker.replaced for worker in one.engine.workers) == 2
         assert [worker.endpoints for worker in one.engine.workers] == [2, 2]
@@ -171,6 +173,9 @@ async def test_a_worker_that_is_killed_or_frozen_is_replaced_and_no_due_time_is_
     assert max(at.values()) == 1
     most = (time.time() - began) / 0.5 + 4
     assert all(number <= most for number in Counter(sample.endpoint for sample in one.samples).values())
+    for simulator in one.simulators:
+        read = [record.read_ns for record in simulator.records][2:]  # a warm one follows the first of all
+        assert all(later - earlier > 0.15e9 for earlier, later in pairwise(read)), "one at a time, also at first"
     lost_probes = [sample for sample in one.samples if sample.outcome is Outcome.OWN_FAULT]
     assert all("process that probed it" in (sample.outcome_detail or "") for sample in lost_probes)
 
