@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from probes.cli import entry
 from probes.config.file import find_config, shipped
-from probes.config.first_start import base_urls_named, names_found, with_keys
 from probes.config.load import Config, load, race_prompts
 from probes.config.screen import Option
 from probes.endpoint import Endpoint
@@ -59,6 +58,8 @@ def show_dashboard(config: Path | None, given: Given) -> None:
         read = replace(read, endpoints=found or read.endpoints)
     options = _configured(read, given, config)
     if file.found == "shipped":
+        from probes.config.first_start import base_urls_named
+
         named = base_urls_named(read.endpoints, os.environ).items()
         notices = tuple(f"{provider}: {one.base_url}, by {one.name}" for provider, one in named)
         options = replace(options, offers_more=True, notices=notices)
@@ -67,6 +68,8 @@ def show_dashboard(config: Path | None, given: Given) -> None:
 
 def _with_keys(shipped: Config) -> tuple[Endpoint, ...]:
     """The shipped endpoints whose key is in the environment; where none is, those whose key is in the keyring."""
+    from probes.config.first_start import names_found, with_keys
+
     endpoints = shipped.endpoints
     found = with_keys(endpoints, names_found(endpoints, keyring=False))
     return found or with_keys(endpoints, names_found(endpoints, keyring=True))

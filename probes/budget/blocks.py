@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol
 
-from probes.budget.cap import DAY_MS, Budget, Ledger
+from probes.budget.budget import Budget
+from probes.budget.cap import DAY_MS, Ledger
 from probes.budget.charge import Spent, highest_charge
 from probes.endpoint import Endpoint
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from probes.budget.budget import Budget
 from probes.budget.charge import Spent, charge
 from probes.endpoint import Endpoint
 from probes.sample import Sample
@@ -12,14 +13,6 @@ DAY_MS: Final = 86_400_000
 
 DAYS_KEPT: Final = 7
 """Days besides the one that is counted, of which it is known what they have cost."""
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """Caps for one UTC day over all endpoints; None is no cap."""
-
-    usd_per_day: float | None = 2.00
-    tokens_per_day: int | None = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)

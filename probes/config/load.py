@@ -5,27 +5,28 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from probes.alerts.settings import DEFAULT_SETTINGS, AlertSettings
-from probes.budget.cap import Budget
+from probes.budget.budget import Budget
 from probes.config import checks
 from probes.config.alerts import read_alerts
 from probes.config.endpoint.read import ProbeSettings, read_endpoint, read_settings
 from probes.config.file import ConfigFile, shipped, why_no_commands, why_this_file
-from probes.config.first_start import at_base_urls_of
 from probes.config.screen import FixedOption, Option, read_screen
 from probes.config.table import Table
 from probes.config.toml_file import parse, parse_text
 from probes.config_error import ConfigError, Problem
 from probes.diagnosis.reachability import DEFAULT_PLAN, SHORTEST_INTERVAL_S, ReachabilityPlan, origin_of
 from probes.endpoint import Endpoint
-from probes.race.request import NamedPrompt
 from probes.route import Proxy, Route, via_of
 from probes.store import retention
 from probes.store.location import is_postgres
 from probes.store.retention import Retention
+
+if TYPE_CHECKING:  # few files have prompts
+    from probes.race.request import NamedPrompt
 
 DEFAULT_VANTAGE: Final = "local"
 """The vantage of a configuration that names none."""
@@ -57,7 +58,7 @@ class Config:
     budget: Budget
     endpoints: tuple[Endpoint, ...]
     reachability_plan: ReachabilityPlan = DEFAULT_PLAN
-    prompts: tuple[NamedPrompt, ...] = ()
+    prompts: "tuple[NamedPrompt, ...]" = ()
     retention: Retention = retention.DEFAULT_RETENTION
     vantage: str = DEFAULT_VANTAGE
     share: bool = False
@@ -75,6 +76,8 @@ def load(file: ConfigFile | Path, *, may_be_empty: bool = False) -> Config:
     file = file if isinstance(file, ConfigFile) else ConfigFile(file)
     values, text, status = parse(file.path, why_this_file(file))
     if file.found == "shipped":
+        from probes.config.first_start import at_base_urls_of
+
         values = at_base_urls_of(os.environ, values)
     return _resolved(file.path, values, text, why_no_commands(file, status), may_be_empty=may_be_empty)
 
@@ -133,7 +136,7 @@ def _resolved(
     )
 
 
-def race_prompts(config: Config) -> tuple[NamedPrompt, ...]:
+def race_prompts(config: Config) -> "tuple[NamedPrompt, ...]":
     """The prompts to race on: the configuration's own, else those of the shipped one."""
     return config.prompts or load(shipped()).prompts
 
@@ -220,16 +223,12 @@ def _origin(value: object) -> str:
     return origin_of(url)
 
 
-def _prompts(race: Table, problems: list[Problem], file: str) -> tuple[NamedPrompt, ...]:
+def _prompts(race: Table, problems: list[Problem], file: str) -> "tuple[NamedPrompt, ...]":
     """The prompts of ``[[race.prompt]]``, in the file's order."""
     found: list[NamedPrompt] = []
     for number, values in enumerate(race.tables("prompt"), start=1):
         table = Table(values, problems, file, f"race.prompt[{number}]")
-        one = NamedPrompt(
-            name=table.read("name", checks.label, ""),
-            text=table.read("text", checks.text, ""),
-            expect=table.read("expect", checks.regex, None),
-        )
+        one = _prompt(table)
         for key, value in (("name", one.name), ("text", one.text)):
             if not value and key not in values:
                 table.add_problem(key, "is missing")
@@ -239,6 +238,16 @@ def _prompts(race: Table, problems: list[Problem], file: str) -> tuple[NamedProm
         found.append(one)
     race.close()
     return tuple(found)
+
+
+def _prompt(table: Table) -> "NamedPrompt":
+    from probes.race.request import NamedPrompt
+
+    return NamedPrompt(
+        name=table.read("name", checks.label, ""),
+        text=table.read("text", checks.text, ""),
+        expect=table.read("expect", checks.regex, None),
+    )
 
 
 def _settings(table: Table) -> ProbeSettings:

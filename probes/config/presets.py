@@ -14,7 +14,7 @@ from probes.config.table import Table
 from probes.config.toml_file import parse
 from probes.config_error import ConfigError, Problem
 from probes.endpoint import DEFAULT_REASONING, REASONING, Quirks, Reasoning
-from probes.rate_limits.bucket import WINDOWS
+from probes.rate_limits.windows import WINDOWS_S
 
 CHAT_PATH: Final = "/chat/completions"
 """What most dialects' look-alikes add to their base URL."""
@@ -204,7 +204,7 @@ def _quirks(table: Table, reasoning_text: str) -> Quirks:
 
 def _limit_windows(table: Table) -> dict[str, str]:
     measures = ("requests", "tokens")
-    named = {one: table.read(one, checks.one_of(sorted(WINDOWS)), None) for one in measures}
+    named = {one: table.read(one, checks.one_of(sorted(WINDOWS_S)), None) for one in measures}
     table.close()
     return {measure: window for measure, window in named.items() if window is not None}
 

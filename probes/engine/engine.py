@@ -11,7 +11,8 @@ from typing import Final, ParamSpec, Protocol
 
 from probes.alerts.settings import AlertSettings
 from probes.budget.blocks import BlockSource
-from probes.budget.cap import Budget, Ledger
+from probes.budget.budget import Budget
+from probes.budget.cap import Ledger
 from probes.clock import SteadyClock, elapsed_ns
 from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.diagnosis.reachability_checks import ReachabilityMonitor

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 from probes import __version__
 from probes.alerts.settings import DEFAULT_SETTINGS, AlertSettings
 from probes.budget.blocks import HolderLedger
-from probes.budget.cap import DAY_MS, Budget, Ledger, midnight
+from probes.budget.budget import Budget
+from probes.budget.cap import DAY_MS, Ledger, midnight
 from probes.budget.charge import Spent, charge
 from probes.config.file import find_config
 from probes.config.first_start import first_endpoints

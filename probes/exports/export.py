@@ -10,7 +10,7 @@ from probes.exports.columns import OF_SAMPLES, ExportColumn, Row
 from probes.exports.file import opened
 from probes.exports.samples import ExportReader, LineMaker
 from probes.exports.selection import EVERYTHING, Selection
-from probes.stats.rollup import Tier
+from probes.stats.tiers import Tier
 
 Format = Literal["csv", "jsonl", "parquet"]
 Progress = Callable[[int, int], None]

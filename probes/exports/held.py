@@ -8,7 +8,7 @@ from typing import Final
 from probes.config.checks import did_you_mean, shown
 from probes.exports.samples import ExportReader
 from probes.exports.selection import Selection
-from probes.stats.rollup import Tier
+from probes.stats.tiers import Tier
 from probes.store.vantage import is_asked_for
 from probes.text import line
 

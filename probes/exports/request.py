@@ -12,7 +12,7 @@ from probes.exports.columns import OF_SAMPLES, ExportColumn, chosen
 from probes.exports.rollups import OF_ROLLUPS
 from probes.exports.selection import Chosen, Selection
 from probes.outcome import Outcome
-from probes.stats.rollup import Tier
+from probes.stats.tiers import Tier
 from probes.text import line
 
 _OUTCOMES = tuple(one.value for one in Outcome)

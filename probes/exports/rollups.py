@@ -10,8 +10,9 @@ from probes.exports.columns import ExportColumn, Row
 from probes.exports.samples import ExportReader
 from probes.exports.selection import Selection
 from probes.outcome import Outcome
-from probes.stats.rollup import METRICS, Tier
+from probes.stats.rollup import METRICS
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import Tier
 
 SHARES: Final = (0.5, 0.95, 0.99)
 

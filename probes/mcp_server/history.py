@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 
 from probes.answers.now import Lane
 from probes.stats.confidence import quantile_interval
-from probes.stats.rollup import LENGTH_MS, TIERS
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS, TIERS
 from probes.stats.time_range import BucketRange, TimeRange, finest_tier
 from probes.store.problem import TOO_OLD, NoHistory, StoreProblem
 from probes.store.read.reader import StoreReader

@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from probes.rate_limits.windows import WINDOWS_S
+
 UPSTREAM: Final = " upstream"
 """Suffix of the scope of a bucket that a gateway passes on from its provider."""
 
@@ -16,8 +18,6 @@ LARGEST_AMOUNT: Final = 1e15
 
 Direction = Literal["input", "output"]
 Measure = Literal["requests", "tokens"]
-WINDOWS: Final = frozenset({"second", "minute", "hour", "day", "month"})
-"""The windows that a limit may be counted over."""
 
 _STORED: Final = re.compile(
     r"(?:(?P<direction>input|output) )?(?P<kind>requests|tokens)"
@@ -50,7 +50,7 @@ class Bucket:
         """Its name for people: ``input tokens per minute``, ``requests``, ``tokens (dynamic)``."""
         name = f"{self.direction} {self.kind}" if self.direction else self.kind
         window, _, variant = (self.scope or "").partition(" ")
-        if window not in WINDOWS:
+        if window not in WINDOWS_S:
             window, variant = "", self.scope or ""
         return f"{name}{f' per {window}' if window else ''}{f' ({variant})' if variant else ''}"
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from probes.rate_limits.bucket import LONGEST_SCOPE, UPSTREAM, WINDOWS, Bucket, Direction, Measure, amount_of
+from probes.rate_limits.bucket import LONGEST_SCOPE, UPSTREAM, Bucket, Direction, Measure, amount_of
+from probes.rate_limits.windows import WINDOWS_S
 
 LONGEST_RESET_S: Final = 400 * 86400.0
 """Longest reset and wait that are believed: a header with more was misread or is hostile."""
@@ -151,7 +152,7 @@ def _place(name: str) -> tuple[Measure, str | None, Direction | None, str] | Non
         words.append(family[3])
     fields = [one for one in words if one in _FIELDS]
     rest = [one for one in words if one not in _FIELDS]
-    scopes = [one for one in rest if one in WINDOWS or one in _VARIANTS]
+    scopes = [one for one in rest if one in WINDOWS_S or one in _VARIANTS]
     directions = [_DIRECTIONS[one] for one in rest if one in _DIRECTIONS]
     measures = [_MEASURES[one] for one in rest if one in _MEASURES]
     if len(fields) != 1 or len(scopes) + len(directions) + len(measures) != len(rest):

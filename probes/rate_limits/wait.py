@@ -7,9 +7,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from probes.events import Failure
 from probes.outcome import LIMITED, Outcome
-from probes.rate_limits.bucket import UPSTREAM, WINDOWS, Bucket
+from probes.rate_limits.bucket import UPSTREAM, Bucket
 from probes.rate_limits.headers import LONGEST_RESET_S, MESSAGE_LIMIT, RateLimits
 from probes.rate_limits.refused_bucket import NamedLimit, named_limit
+from probes.rate_limits.windows import WINDOWS_S
 
 CLOSED_S: Final = 6 * 3600.0
 """The wait where nothing is allowed at all (a limit of 0): somebody has to raise the limit first."""
@@ -75,7 +76,7 @@ def wait_after(failure: Failure, limits: RateLimits | None, now_epoch_s: float) 
 def _until_refilled(bucket: Bucket, words: NamedLimit, requested: Wait | None, now_epoch_s: float) -> Wait | None:
     """The wait for an empty bucket; None where its reset is not known, or the ``requested`` wait counts instead."""
     window = _window(bucket, words)
-    variants = {*(bucket.scope or "").split()} - WINDOWS - {UPSTREAM.strip()}
+    variants = {*(bucket.scope or "").split()} - WINDOWS_S.keys() - {UPSTREAM.strip()}
     if bucket.limit == 0 and (requested is None or variants):  # Azure has a 0 where there is no limit
         return Wait(CLOSED_S, f"the limit of {bucket.words} is 0, nothing is allowed")
     if bucket.reset_s is None:
@@ -104,7 +105,7 @@ def _window(bucket: Bucket, words: NamedLimit) -> str | None:
 
     Headers of one name mean a minute in one place and a day in another (OpenAI's requests).
     """
-    own = next((one for one in (bucket.scope or "").split() if one in WINDOWS), None)
+    own = next((one for one in (bucket.scope or "").split() if one in WINDOWS_S), None)
     if words.window and (words.kind == bucket.kind or (words.kind is None and own is None)):
         return words.window
     return own

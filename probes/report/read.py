@@ -28,7 +28,7 @@ from probes.report.report import (
     Shade,
     Standing,
 )
-from probes.stats.rollup import LENGTH_MS, TIERS, bucket_of
+from probes.stats.tiers import LENGTH_MS, TIERS, bucket_of
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.stats.week import LEAST_MS, WEEK_MS, Week, hours_of_week, week_of_sketches
 from probes.store.alerts.incidents import read_incidents

@@ -4,42 +4,19 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from probes.outcome import FAILED, NEVER_SENT, Outcome
 from probes.sample import Sample
 from probes.stats.sample_values import is_measured, measured
 from probes.stats.sketch import Sketch
-
-Tier = Literal["minute", "hour", "day", "month"]
-TIERS: Final[tuple[Tier, ...]] = ("minute", "hour", "day", "month")
-"""Finest first. All begin at full minutes, hours, days and months of UTC."""
-
-LENGTH_MS: Final[dict[Tier, int]] = {"minute": 60_000, "hour": 3_600_000, "day": 86_400_000, "month": 31 * 86_400_000}
-"""How long a bucket of a tier is; of a month the longest there is."""
+from probes.stats.tiers import TIERS, Tier, bucket_of
 
 METRICS: Final = ("ttft_ms", "tokens_per_s", "ttfa_ms", "e2e_ms", "gap_max_ms")
 """The columns of a sample that are sketched, where the value counts (`probes.stats.sample_values.measured`)."""
 
 EXTENTS: Final = (*METRICS, "headroom")
 """What the minimum and maximum are kept of; headroom is the share left of the tightest rate limit."""
-
-
-def bucket_of(tier: Tier, at: int) -> int:
-    """The beginning of the bucket that ``at`` is in; both milliseconds since the epoch."""
-    if tier == "month":
-        return _month(datetime.fromtimestamp(at // 1000, UTC))
-    return at // LENGTH_MS[tier] * LENGTH_MS[tier]
-
-
-def next_bucket(tier: Tier, start: int) -> int:
-    """The beginning of the bucket after the one that begins at ``start``."""
-    return bucket_of(tier, start + LENGTH_MS[tier])
-
-
-def _month(day: datetime) -> int:
-    return round(datetime(day.year, day.month, 1, tzinfo=UTC).timestamp()) * 1000
 
 
 class Extent(NamedTuple):

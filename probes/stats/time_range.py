@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from probes.stats.rollup import LENGTH_MS, TIERS, Tier, bucket_of, next_bucket
+from probes.stats.tiers import LENGTH_MS, TIERS, Tier, bucket_of, next_bucket
 
 HOURS_FROM_MS: Final = 2 * LENGTH_MS["day"]
 """Longer ranges begin and end at full hours: a minute more or less makes no difference to them."""

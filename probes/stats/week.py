@@ -6,8 +6,8 @@ from datetime import UTC, datetime, tzinfo
 from typing import Final, Literal
 
 from probes.stats.quantiles import rate
-from probes.stats.rollup import LENGTH_MS, bucket_of
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS, bucket_of
 from probes.stats.time_range import TimeRange
 
 Measure = Literal["ttft_ms", "tokens_per_s", "errors"]

@@ -6,8 +6,8 @@ from typing import Final
 
 from probes.alerts.daily_note import DailyNote, DayTotals, LaneDay, daily_note
 from probes.alerts.state import Metric
-from probes.stats.rollup import LENGTH_MS, bucket_of
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS, bucket_of
 from probes.stats.time_range import BucketRange
 from probes.store.alerts.baselines import read_baselines
 from probes.store.alerts.incidents import read_incidents

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 from probes.durations import lasting
-from probes.stats.rollup import TIERS, Tier, bucket_of, next_bucket
+from probes.stats.tiers import TIERS, Tier, bucket_of, next_bucket
 
 StoredKind = Literal["raw", "minute", "hour", "day", "month"]
 STORED_KINDS: Final[tuple[StoredKind, ...]] = ("raw", *TIERS)

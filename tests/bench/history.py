@@ -19,8 +19,8 @@ from typing import Final
 
 from probes.feed.messages import EndpointFacts
 from probes.stats.quantiles import quantile
-from probes.stats.rollup import LENGTH_MS
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS
 from probes.stats.time_range import TimeRange, covering_buckets, finest_tier
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import fewest_buckets, oldest, sketches

@@ -32,8 +32,9 @@ from probes.alerts.state import Judgement, State
 from probes.endpoint import Price
 from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus, RecorderStatus
 from probes.outcome import Outcome
-from probes.stats.rollup import LENGTH_MS, METRICS, Extent, Rollup, RollupKey, Tier, bucket_of
+from probes.stats.rollup import METRICS, Extent, Rollup, RollupKey
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS, Tier, bucket_of
 from probes.store.alerts.judgements import keep_judgements
 from probes.store.connection import Connection
 from probes.store.status import StoreStatus

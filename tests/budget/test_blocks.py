@@ -15,7 +15,8 @@ from probes.budget.blocks import (
     next_block,
     wanted_block,
 )
-from probes.budget.cap import DAY_MS, Budget, Ledger
+from probes.budget.budget import Budget
+from probes.budget.cap import DAY_MS, Ledger
 from probes.budget.charge import Spent, highest_charge
 from tests.samples import endpoint
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.budget.cap import Budget
+from probes.budget.budget import Budget
 from probes.config.endpoint.read import DEFAULT_PROMPT
 from probes.config.file import find_config
 from probes.config.load import load

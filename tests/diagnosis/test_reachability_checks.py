@@ -11,7 +11,8 @@ from itertools import pairwise
 import pytest
 import trustme
 
-from probes.budget.cap import Budget, Ledger
+from probes.budget.budget import Budget
+from probes.budget.cap import Ledger
 from probes.diagnosis.attribution import LastProbe, attribute, worst
 from probes.diagnosis.reachability import ReachabilityPlan, origin_of
 from probes.diagnosis.reachability_checks import ReachabilityMonitor, check

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.budget.cap import Budget
+from probes.budget.budget import Budget
 from probes.config.file import find_config
 from probes.config.first_start import first_endpoints
 from probes.config.load import load

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from probes.budget.blocks import BudgetUnknown, HolderLedger
-from probes.budget.cap import DAY_MS, Budget, Ledger
+from probes.budget.budget import Budget
+from probes.budget.cap import DAY_MS, Ledger
 from probes.budget.charge import Spent, highest_charge
 from probes.engine import spending as spending_module
 from probes.engine.spending import Spending

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager, closing, suppress
 import pytest
 from msgspec.structs import replace
 
-from probes.budget.cap import Budget, Ledger
+from probes.budget.budget import Budget
+from probes.budget.cap import Ledger
 from probes.cli.output.ranking import ranking
 from probes.cli.output.sample_lines import EndpointTally
 from probes.engine.engine import Engine

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from probes.outcome import Outcome
-from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Extent, Rollup, RollupKey, bucket_of, next_bucket, roll_up
+from probes.stats.rollup import METRICS, Extent, Rollup, RollupKey, roll_up
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS, TIERS, bucket_of, next_bucket
 from tests.samples import sample
 
 

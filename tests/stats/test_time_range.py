@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probes.stats.rollup import LENGTH_MS, bucket_of, next_bucket
+from probes.stats.tiers import LENGTH_MS, bucket_of, next_bucket
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 
 HOUR, DAY = LENGTH_MS["hour"], LENGTH_MS["day"]

@@ -7,7 +7,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 
 from probes.sample import COLUMNS, iso
-from probes.stats.rollup import TIERS
+from probes.stats.tiers import TIERS
 from probes.store.read.reader import StoreReader
 from probes.store.schema import REVISIONS
 from probes.store.tables import ENDPOINT

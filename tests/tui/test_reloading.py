@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from probes.budget.cap import Budget
+from probes.budget.budget import Budget
 from probes.config.follow.watch import BrokenFile
 from probes.config.load import Config
 from probes.config.screen import FixedOption

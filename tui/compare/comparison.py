@@ -8,8 +8,9 @@ from typing import Final
 
 from probes.alerts.incident import Incident
 from probes.sample import Sample
-from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Rollup, Tier, bucket_of
+from probes.stats.rollup import METRICS, Rollup
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS, TIERS, Tier, bucket_of
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.store.alerts.incidents import read_incidents
 from probes.store.read.reader import StoreReader

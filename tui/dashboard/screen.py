@@ -11,7 +11,6 @@ from textual.binding import BindingType
 
 from probes.format import number
 from tui.dashboard.body import LINES_OF_TEXT, DashboardBody
-from tui.dashboard.frozen import FrozenSnapshot
 from tui.dashboard.header import HeaderLine
 from tui.dashboard.keys import DASHBOARD_KEYS, DashboardKeyState, disabled_keys
 from tui.dashboard.status import StatusLine
@@ -37,6 +36,7 @@ from tui.widgets.charts.crosshair import CrosshairKeys
 from tui.widgets.grid import Grid
 
 if TYPE_CHECKING:
+    from tui.dashboard.frozen import FrozenSnapshot
     from tui.dashboard.navigator import HistoryNavigator
     from tui.state.past.rollup_figures import RollupWindow
 
@@ -282,6 +282,8 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
         if not self.options.period.live:
             self.notify("The past stands still. Home goes back to the present.")
             return
+        from tui.dashboard.frozen import FrozenSnapshot
+
         self.frozen = None if self.frozen else FrozenSnapshot.of(self.fleet, self.options, self._slices, self.now())
         self.set_class(self.frozen is not None, "-frozen")
         self.draw()

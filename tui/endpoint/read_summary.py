@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from probes.sample import Sample
-from probes.stats.rollup import EXTENTS, LENGTH_MS, Rollup
+from probes.stats.rollup import EXTENTS, Rollup
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.stats.week import Measure, Week, hours_of_week, week_of_counts, week_of_sketches
 from probes.store.alerts.baselines import read_baselines

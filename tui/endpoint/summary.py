@@ -6,8 +6,8 @@ from typing import Final, Literal, NamedTuple
 
 from probes.stats.median_ratio import MedianRatio, compare_medians
 from probes.stats.quantiles import rate
-from probes.stats.rollup import LENGTH_MS, TIERS, Tier
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS, TIERS, Tier
 from probes.stats.time_range import TimeRange, finest_tier
 from probes.store.read.rollup_queries import LaneKey, RollupSums, Slice, added
 from tui.state.alerts.background import EndpointBackground

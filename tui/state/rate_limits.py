@@ -4,18 +4,19 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from probes.rate_limits.bucket import Bucket, parse_bucket
+from probes.rate_limits.windows import WINDOWS_S
 from probes.sample import Sample
+
+if TYPE_CHECKING:  # before the first picture nobody has told a limit
+    from probes.rate_limits.bucket import Bucket
 
 LEAST_READINGS: Final = 3
 """Fewer readings give no pace: between two of them lies the use of a single probe."""
 
-_WINDOWS_S: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "month": 31 * 86_400}
 
-
-def empty_at(readings: Sequence[tuple[int, Bucket]]) -> int | None:
+def empty_at(readings: "Sequence[tuple[int, Bucket]]") -> int | None:
     """The instant (ms since the epoch) at which the bucket will be empty; None where it is not foreseeable, or lasts.
 
     ``readings`` are (instant in ms since the epoch, bucket) of one and the same bucket, oldest first. The pace is what
@@ -36,7 +37,7 @@ def empty_at(readings: Sequence[tuple[int, Bucket]]) -> int | None:
     if count < LEAST_READINGS or used <= 0 or now <= begin:
         return None
     wait_ms = last.remaining / used * (now - begin)
-    lasts_s = last.reset_s if last.reset_s is not None else _WINDOWS_S.get((last.scope or "").partition(" ")[0])
+    lasts_s = last.reset_s if last.reset_s is not None else WINDOWS_S.get((last.scope or "").partition(" ")[0])
     return None if lasts_s is not None and wait_ms >= lasts_s * 1000 else now + round(wait_ms)
 
 
@@ -51,7 +52,7 @@ class LimitReading:
     """The buckets that one response reported, read ``at`` (ms since the epoch)."""
 
     at: int
-    buckets: tuple[Bucket, ...]
+    buckets: "tuple[Bucket, ...]"
 
     @classmethod
     def of(cls, sample: Sample) -> "LimitReading | None":
@@ -64,7 +65,7 @@ class LimitReading:
 class LimitLevel:
     """How full a bucket is, and when (ms since the epoch) it is full again, and empty at the observed pace."""
 
-    bucket: Bucket
+    bucket: "Bucket"
     full_at: int | None = None
     empty_at: int | None = None
 
@@ -75,8 +76,10 @@ class LimitLevel:
         return None if share is None else max(0.0, min(1.0, share))
 
 
-def buckets(sample: Sample) -> tuple[Bucket, ...]:
+def buckets(sample: Sample) -> "tuple[Bucket, ...]":
     """Every bucket of a sample; the two of its columns where it does not hold them all. What is none is left out."""
+    from probes.rate_limits.bucket import Bucket, parse_bucket
+
     if sample.limit_buckets is None:
         both = (
             Bucket("requests", None, None, sample.requests_limit, sample.requests_remaining, sample.requests_reset_s),
@@ -111,7 +114,7 @@ def short(words: str) -> str:
     return words
 
 
-def _same(reading: LimitReading, bucket: Bucket) -> Bucket | None:
+def _same(reading: LimitReading, bucket: "Bucket") -> "Bucket | None":
     """The bucket of that name in another reading."""
     name = (bucket.kind, bucket.scope, bucket.direction)
     return next((one for one in reading.buckets if (one.kind, one.scope, one.direction) == name), None)

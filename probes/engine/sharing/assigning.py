@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, Protocol
 
-from probes.budget.cap import Budget
+from probes.budget.budget import Budget
 from probes.budget.charge import Spent
 from probes.config_error import ConfigError
 from probes.endpoint import Endpoint

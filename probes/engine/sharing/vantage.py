@@ -9,7 +9,8 @@ from secrets import token_hex
 from typing import Final
 
 from probes.budget.blocks import NOTHING, BudgetUnknown
-from probes.budget.cap import DAY_MS, Budget
+from probes.budget.budget import Budget
+from probes.budget.cap import DAY_MS
 from probes.budget.charge import Spent
 from probes.engine.engine import Engine
 from probes.engine.sharing.assigning import Sharing

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from probes import typed_json
-from probes.budget.cap import Budget
+from probes.budget.budget import Budget
 from probes.budget.charge import Spent
 from probes.endpoint import Endpoint
 from probes.feed.messages import Command, Frame

@@ -9,7 +9,7 @@ from typing import Final
 
 from probes.backoff import ExponentialBackoff
 from probes.budget.blocks import BudgetUnknown
-from probes.budget.cap import Budget
+from probes.budget.budget import Budget
 from probes.clock import elapsed_ns
 from probes.endpoint import Endpoint
 from probes.engine.engine import Engine

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from probes.outcome import Outcome
-from probes.stats.rollup import TIERS, Rollup, Tier
+from probes.stats.rollup import Rollup
+from probes.stats.tiers import TIERS, Tier
 from probes.store.problem import StoreProblem
 from probes.store.read.snapshot import Row, Snapshot
 from probes.store.retention import FINER, STORED_KINDS, StoredKind, bucket_from, whole_since

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from probes.stats.rollup import TIERS
+from probes.stats.tiers import TIERS
 from probes.store.problem import StoreProblem
 from probes.store.read.rollup_queries import CONNECTIONS
 from probes.store.read.snapshot import Snapshot

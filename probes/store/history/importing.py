@@ -11,7 +11,8 @@ from itertools import islice
 from typing import Final
 
 from probes.sample import Sample
-from probes.stats.rollup import TIERS, RollupKey, bucket_of, next_bucket, roll_up
+from probes.stats.rollup import RollupKey, roll_up
+from probes.stats.tiers import TIERS, bucket_of, next_bucket
 from probes.store.connection import Connection, Database
 from probes.store.history.duplicates import began_with, key_of
 from probes.store.retention import StoredKind

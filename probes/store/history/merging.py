@@ -12,7 +12,8 @@ from itertools import islice
 from typing import Any, Final
 
 from probes.sample import Sample
-from probes.stats.rollup import TIERS, Rollup, RollupKey, Tier, bucket_of, roll_up
+from probes.stats.rollup import Rollup, RollupKey, roll_up
+from probes.stats.tiers import TIERS, Tier, bucket_of
 from probes.store.arrivals import BATCH, COPY, MERGE, arrived, note, own_name, sources
 from probes.store.connection import Connection, Database
 from probes.store.history.alerts import merge_alerts

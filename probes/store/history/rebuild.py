@@ -12,7 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from probes.stats.rollup import TIERS, Rollup, RollupKey, Tier, bucket_of, next_bucket, roll_up
+from probes.stats.rollup import Rollup, RollupKey, roll_up
+from probes.stats.tiers import TIERS, Tier, bucket_of, next_bucket
 from probes.store.connection import Connection, Database
 from probes.store.read.reader import JOINED
 from probes.store.read.snapshot import Snapshot

@@ -10,8 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from math import inf
 from typing import Any, Final, NamedTuple, TypeVar
 
-from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Tier, next_bucket
+from probes.stats.rollup import METRICS
 from probes.stats.sketch import Sketch, merged
+from probes.stats.tiers import LENGTH_MS, TIERS, Tier, next_bucket
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets
 from probes.store.read.reader import StoreReader
 from probes.store.read.source import placeholders

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from probes.budget.blocks import NOTHING, next_block
-from probes.budget.cap import Budget
+from probes.budget.budget import Budget
 from probes.budget.charge import Spent
 from probes.store.sharing.session import Connection, Session
 

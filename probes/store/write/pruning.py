@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from probes.outcome import FAILED
-from probes.stats.rollup import Tier
+from probes.stats.tiers import Tier
 from probes.store.connection import Connection
 from probes.store.read.reader import NOT_OK
 from probes.store.read.source import placeholders

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from probes.budget.cap import Budget
+from probes.budget.budget import Budget
 from probes.config.file import shipped
 from probes.config.follow.changes import (
     EndpointChanges,

@@ -5,7 +5,8 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 
 from probes.budget.blocks import HolderLedger
-from probes.budget.cap import DAY_MS, Budget, Ledger
+from probes.budget.budget import Budget
+from probes.budget.cap import DAY_MS, Ledger
 from probes.budget.charge import Spent
 from probes.clock import elapsed_ns
 from probes.diagnosis.reachability import DEFAULT_PLAN

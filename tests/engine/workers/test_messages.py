@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.budget.cap import Budget
+from probes.budget.budget import Budget
 from probes.budget.charge import Spent
 from probes.config.file import shipped
 from probes.config.load import load

@@ -8,8 +8,8 @@ from contextlib import closing
 import pytest
 
 from probes.outcome import FAILED, Outcome
-from probes.stats.rollup import LENGTH_MS, bucket_of
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS, bucket_of
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import (

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from probes.budget.blocks import NOTHING
-from probes.budget.cap import Budget
+from probes.budget.budget import Budget
 from probes.budget.charge import Spent
 from probes.store.holder import this_process
 from probes.store.sharing.session import Session

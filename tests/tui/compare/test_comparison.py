@@ -5,8 +5,8 @@ import random
 import pytest
 
 from probes.outcome import INCONCLUSIVE, Outcome
-from probes.stats.rollup import LENGTH_MS
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS
 from probes.stats.time_range import TimeRange
 from tests.samples import sample
 from tests.store.stores import fill, url_of

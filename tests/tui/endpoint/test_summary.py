@@ -11,8 +11,8 @@ from probes.alerts.detect.baseline import Baseline
 from probes.alerts.objective import Burn, SloStatus
 from probes.outcome import FAILED, Outcome
 from probes.stats.quantiles import quantile
-from probes.stats.rollup import LENGTH_MS
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS
 from probes.stats.time_range import TimeRange
 from probes.stats.week import week_span
 from probes.store.read.rollup_queries import RollupSums

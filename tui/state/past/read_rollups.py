@@ -8,8 +8,8 @@ from typing import Final
 
 from probes.endpoint import Lane, lane_of
 from probes.outcome import Outcome
-from probes.stats.rollup import LENGTH_MS, Tier
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS, Tier
 from probes.stats.time_range import BucketRange, TimeRange
 from probes.store.read.latest import LatestQuestion, LatestValues, newest_failures, newest_samples, newest_values
 from probes.store.read.pages import oldest_sample

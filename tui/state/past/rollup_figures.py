@@ -7,8 +7,8 @@ from typing import Final
 from probes.endpoint import Lane, lane_of
 from probes.feed.messages import EndpointFacts, MonitorStatus
 from probes.outcome import INCONCLUSIVE, NEVER_SENT, Outcome
-from probes.stats.rollup import LENGTH_MS, TIERS, Tier
 from probes.stats.sketch import Sketch
+from probes.stats.tiers import LENGTH_MS, TIERS, Tier
 from probes.stats.time_range import TimeRange, finest_tier
 from probes.store.read.rollup_queries import Bar
 from tui.state.figures import Cell, by_slice, carry_forward, figures

@@ -9,7 +9,7 @@ import json
 import logging
 from pathlib import Path
 
-from probes.budget.cap import Budget
+from probes.budget.budget import Budget
 from probes.cli.commands.run import serve
 from probes.engine.session import Plan
 from probes.measure.probe import ProbeResult

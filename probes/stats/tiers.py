@@ -1,0 +1,27 @@
+"""The tiers of rollups: how long their buckets are, and where each begins."""
+
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+Tier = Literal["minute", "hour", "day", "month"]
+TIERS: Final[tuple[Tier, ...]] = ("minute", "hour", "day", "month")
+"""Finest first. All begin at full minutes, hours, days and months of UTC."""
+
+LENGTH_MS: Final[dict[Tier, int]] = {"minute": 60_000, "hour": 3_600_000, "day": 86_400_000, "month": 31 * 86_400_000}
+"""How long a bucket of a tier is; of a month the longest there is."""
+
+
+def bucket_of(tier: Tier, at: int) -> int:
+    """The beginning of the bucket that ``at`` is in; both milliseconds since the epoch."""
+    if tier == "month":
+        return _month(datetime.fromtimestamp(at // 1000, UTC))
+    return at // LENGTH_MS[tier] * LENGTH_MS[tier]
+
+
+def next_bucket(tier: Tier, start: int) -> int:
+    """The beginning of the bucket after the one that begins at ``start``."""
+    return bucket_of(tier, start + LENGTH_MS[tier])
+
+
+def _month(day: datetime) -> int:
+    return round(datetime(day.year, day.month, 1, tzinfo=UTC).timestamp()) * 1000
