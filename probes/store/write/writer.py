@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from probes import __version__
 from probes.backoff import ExponentialBackoff
+from probes.clock import until_tick
 from probes.sample import Sample
 from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
@@ -26,7 +27,8 @@ from probes.store.write.pending import PendingSample
 from probes.store.write.store_and_forward import IN_MEMORY, StoreAndForward
 
 SPACING_S: Final = 0.02
-"""From one commit to the next: a sample alone is committed at once, those that come together share a commit."""
+"""Commits come in the ticks of so many seconds: a sample alone is committed at once, those that come together share
+a commit, and no commit wakes the loop by itself."""
 
 HELD_S: Final = 0.1
 """What the store has not taken after so long goes to disk meanwhile: a process that is killed loses nothing older."""
@@ -83,6 +85,7 @@ class Writer:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._journal_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
         self._no_journal_until = 0.0
+        self._upkeep_at = 0.0
         self._recorder = {
             "vantage": vantage,
             "pid": os.getpid(),
@@ -147,7 +150,7 @@ class Writer:
                     return
                 if self._queue.on_disk:
                     await self._secure()  # what came meanwhile gets in line there
-                await asyncio.sleep(SPACING_S)
+                await asyncio.sleep(until_tick(asyncio.get_running_loop().time(), SPACING_S))
                 if not self._queue.waiting:
                     await self._idle()
             elif closing:
@@ -156,7 +159,7 @@ class Writer:
                     return
                 await asyncio.sleep(self._retry.floor_s)
             else:
-                failures += 1
+                failures, self._upkeep_at = failures + 1, 0.0  # it may be another store that is there next
                 await self._wait_to_retry(self._retry.delay_s(failures))
 
     async def _wait_to_retry(self, seconds: float) -> None:
@@ -195,14 +198,17 @@ class Writer:
         return doing.result()
 
     async def _idle(self) -> None:
-        """Wait for something to write, and do upkeep meanwhile."""
+        """Wait for something to write, and do upkeep meanwhile, when it is time for that."""
         while not self._wake.is_set():
-            try:
-                more = await self._in_thread(self._queue.do_upkeep)
-            except StoreProblem:  # the next commit will say what is wrong
-                more = False
+            if (left := self._upkeep_at - time.monotonic()) <= 0:
+                try:
+                    more = await self._in_thread(self._queue.do_upkeep)
+                except StoreProblem:  # the next commit will say what is wrong
+                    more = False
+                left = STEP_S if more else UPKEEP_S
+                self._upkeep_at = time.monotonic() + left
             with suppress(TimeoutError):
-                async with asyncio.timeout(STEP_S if more else UPKEEP_S):
+                async with asyncio.timeout(left):
                     await self._wake.wait()
 
     async def _commit(self) -> bool:
