@@ -1,8 +1,8 @@
-"""What a user without real-time priority can do for the reading thread: each way against the others, on busy processors.
+"""What a user without real-time priority can do for the reading thread: each way of it, on busy processors.
 
-    python -m tests.bench.ordinary_user [--seconds 3] [--rounds 3] [--ways …]     (as root: the sender is paced in real time)
+    python -m tests.bench.ordinary_user [--seconds 3] [--rounds 3] [--ways …]
 
-A process that runs in real time sends two streams of 2,000 tokens a second; every processor also runs a process that
+As root: a process that runs in real time sends two streams of 2,000 tokens a second; every processor also runs a process that
 computes without end. Another, of an ordinary user, reads by `probes.sockets.io_uring`. The error of a token is the
 kernel's stamp of the read that brought it, less when it was sent: of tokens that are read together only the last has a
 stamp of its own.
@@ -74,7 +74,7 @@ def low_water(sock: socket.socket) -> None:
 
 
 def poll_in_kernel(idle_ms: int) -> None:
-    """Have a thread of the kernel do the reading, which looks for work for so long before it sleeps (IORING_SETUP_SQPOLL)."""
+    """Have a thread of the kernel do the reading (IORING_SETUP_SQPOLL); it looks for work so long before it sleeps."""
     call = io_uring.syscall
 
     def changed(number: int, *values: int) -> int:
