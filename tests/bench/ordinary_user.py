@@ -2,7 +2,7 @@
 
     python -m tests.bench.ordinary_user [--seconds 3] [--rounds 3] [--ways …]
 
-As root: a process that runs in real time sends two streams of 2,000 tokens a second; every processor also runs a process that
+As root: a process in real time sends two streams of 2,000 tokens a second; every processor also runs a process that
 computes without end. Another, of an ordinary user, reads by `probes.sockets.io_uring`. The error of a token is the
 kernel's stamp of the read that brought it, less when it was sent: of tokens that are read together only the last has a
 stamp of its own.
