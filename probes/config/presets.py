@@ -1,6 +1,7 @@
 """Presets: what inftop knows of a provider, read from `presets.toml`."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -10,8 +11,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from probes.config import checks
+from probes.config.file import read_small_file
 from probes.config.table import Table
-from probes.config.toml_file import parse
+from probes.config.toml_file import parse_text
 from probes.config_error import ConfigError, Problem
 from probes.endpoint import DEFAULT_REASONING, REASONING, Quirks, Reasoning
 from probes.rate_limits.windows import WINDOWS_S
@@ -83,10 +85,40 @@ class Preset:
         return DEFAULT_REASONING, *self.reasoning
 
 
+class Presets(Mapping[str, Preset]):
+    """The presets of a file by their names, in its order; each is read when it is first asked for: a start needs few.
+
+    A line with nothing but a name in brackets begins one. Raises ConfigError where one is not what it must be.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        _, *parts = re.split(r"^\[(.+)\]$", read_small_file(path).text, flags=re.MULTILINE)
+        self._texts = dict(zip(parts[::2], parts[1::2], strict=True))
+        self._read: dict[str, Preset] = {}
+
+    def __getitem__(self, name: str) -> Preset:
+        """The preset of that name, with all its problems where it has some."""
+        if name not in self._read:
+            problems: list[Problem] = []
+            table = Table(parse_text(self._texts[name], self._path), problems, self._path.name, name)
+            preset = _preset(name, table)
+            if problems:
+                raise ConfigError(tuple(problems))
+            self._read[name] = preset
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
 @cache
 def presets() -> Mapping[str, Preset]:
-    """Every preset by its name, in the file's order. Raises ConfigError where the file is not what it must be."""
-    return MappingProxyType(read_presets(PATH))
+    """Every preset by its name, in the file's order."""
+    return Presets(PATH)
 
 
 @cache
@@ -109,12 +141,6 @@ def dialects() -> tuple[str, ...]:
 
 
 @cache
-def socket_dialects() -> frozenset[str]:
-    """The wire formats whose base URLs are ``ws`` or ``wss`` ones."""
-    return frozenset(one.dialect for one in presets().values() if one.base_url.startswith("ws"))
-
-
-@cache
 def models_paths() -> Mapping[str, str | None]:
     """Where the list of models is by dialect, for servers that are no preset: a path below the base URL."""
     return MappingProxyType({one.dialect: one.models_path for one in reversed(list(presets().values()))})
@@ -130,18 +156,6 @@ def status_pages(providers: Iterable[str]) -> set[str]:
     """The status pages of these providers, as far as they have one."""
     known = presets()
     return {page for one in providers if one in known and (page := known[one].status_page) is not None}
-
-
-def read_presets(path: Path) -> dict[str, Preset]:
-    """The presets of a file. Raises ConfigError with all its problems."""
-    problems: list[Problem] = []
-    known = {}
-    for name, values in parse(path).values.items():
-        table = Table(values if isinstance(values, dict) else {}, problems, path.name, name)
-        known[name] = _preset(name, table)
-    if problems:
-        raise ConfigError(tuple(problems))
-    return known
 
 
 def _preset(name: str, table: Table) -> Preset:

@@ -1,11 +1,12 @@
 """Presets: the shipped ones are sound, and a wrong file is refused."""
 
+import tomllib
 from urllib.parse import urlsplit
 
 import pytest
 
 from probes.config.load import load
-from probes.config.presets import dialects, presets, read_presets
+from probes.config.presets import PATH, Presets, dialects, presets
 from probes.config_error import ConfigError
 from probes.endpoint import merged
 from probes.wire import load_dialect
@@ -89,6 +90,17 @@ def test_levels_are_what_providers_document():
     assert presets()["moonshot"].reasoning["off"] == {"thinking": {"type": "disabled"}}
 
 
+def test_presets_are_the_tables_of_the_file():
+    assert {name: one.title for name, one in presets().items()} == {
+        name: table["title"] for name, table in tomllib.loads(PATH.read_text()).items()
+    }
+
+
+def test_presets_that_speak_one_dialect_agree_on_its_path_and_scheme():
+    spoken = {(one.dialect, one.path, one.base_url.startswith("ws")) for one in presets().values()}
+    assert len(spoken) == len(dialects())
+
+
 def test_a_wrong_file_is_refused(tmp_path):
     path = tmp_path / "presets.toml"
     path.write_text(
@@ -96,7 +108,7 @@ def test_a_wrong_file_is_refused(tmp_path):
         "reasoning.maximal = { effort = 9 }\nreasoning.low = 3\n"
     )
     with pytest.raises(ConfigError) as caught:
-        read_presets(path)
+        Presets(path)["x"]
     said = str(caught.value)
     assert len(caught.value.problems) == 7
     for part in (

@@ -12,9 +12,9 @@ import pytest
 import probes.wire
 from probes.cli.commands.probe import probe
 from probes.config import presets as preset
-from probes.config.presets import dialects, paths, presets, socket_dialects
+from probes.config.presets import dialects, paths, presets
 from tests.test_boundaries import ROOT, imports, modules, parsed
-from tests.wire.dialect_facts import row
+from tests.wire.dialect_facts import row, socket_dialects
 
 MADE_UP = Path(__file__).with_name("made_up")
 CONFIG = """

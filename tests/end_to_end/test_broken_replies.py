@@ -4,12 +4,11 @@ import json
 
 import pytest
 
-from probes.config.presets import socket_dialects
 from probes.outcome import Outcome
 from tests.servers.raw_server import Client
 from tests.servers.raw_server import probed as sampled
 from tests.servers.replay import RECORDS, answer, replay
-from tests.wire.dialect_facts import facts
+from tests.wire.dialect_facts import facts, socket_dialects
 
 TEXTS = ("One", " two", " three.")
 every_dialect = pytest.mark.parametrize("dialect", RECORDS)

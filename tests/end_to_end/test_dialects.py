@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from probes.config.presets import Preset, presets, socket_dialects
+from probes.config.presets import Preset, presets
 from probes.endpoint import Timeouts
 from probes.events import Kind
 from probes.keys.secret import Secret
@@ -27,7 +27,7 @@ from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
 from tests.samples import endpoint
 from tests.servers.simulated import MODEL, address, has_speed, simulating
-from tests.wire.dialect_facts import every_facts
+from tests.wire.dialect_facts import every_facts, socket_dialects
 
 KEY = Secret("sk-planted-key-0123456789")
 STALLED = Timeouts(connect=20, first_token=20, stall=0.15, total=20)

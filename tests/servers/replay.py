@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from probes.config.presets import socket_dialects
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.measure.build_sample import build_sample
@@ -15,7 +14,7 @@ from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.samples import endpoint
 from tests.servers.raw_server import Client, serving
-from tests.wire.dialect_facts import Records, every_facts
+from tests.wire.dialect_facts import Records, every_facts, socket_dialects
 
 Ending = Literal["whole", "cut", "open"]
 """What follows the last piece: the proper end of the response, the end of the connection in its midst, or nothing."""

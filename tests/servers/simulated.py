@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from probes.config.presets import presets, socket_dialects
+from probes.config.presets import presets
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.server import Simulator
+from tests.wire.dialect_facts import socket_dialects
 
 MODEL = "test-model"
 

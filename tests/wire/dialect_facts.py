@@ -8,7 +8,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-from probes.config.presets import dialects
+from probes.config.presets import dialects, presets
+
+
+@cache
+def socket_dialects() -> frozenset[str]:
+    """The wire formats whose base URLs are ``ws`` or ``wss`` ones."""
+    return frozenset(one.dialect for one in presets().values() if one.base_url.startswith("ws"))
 
 
 class Records(Protocol):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 from websockets.utils import accept_key
 
-from probes.config.presets import dialects, socket_dialects
+from probes.config.presets import dialects
 from probes.figures import timing
 from probes.measure.classify import classify
 from probes.measure.probe import Prober, ProbeResult
@@ -20,6 +20,7 @@ from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.samples import endpoint
 from tests.servers.certificate import server_context
+from tests.wire.dialect_facts import socket_dialects
 from tests.wire.noise import pieces
 from tests.wire.test_properties import a_body, decoded, read, repeatable
 

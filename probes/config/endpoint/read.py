@@ -12,7 +12,7 @@ from probes.config.endpoint import request
 from probes.config.endpoint.keys import KeyOptions, read_headers, read_key_options
 from probes.config.endpoint.route import read_route, route_to, split_socket, with_socket
 from probes.config.endpoint.slo import read_slo
-from probes.config.presets import Preset, dialects, paths, presets, socket_dialects
+from probes.config.presets import Preset, dialects, paths, presets
 from probes.config.table import Table
 from probes.conversation import Message
 from probes.endpoint import (
@@ -91,10 +91,11 @@ def read_endpoint(table: Table, defaults: ProbeSettings) -> Endpoint:
     name = table.require("name", checks.label) or ""
     model = table.require("model", checks.label) or ""
     preset = _preset(table)
-    dialect = table.read("dialect", checks.one_of(dialects()), preset.dialect)
-    address = table.read("base_url", with_socket(request.base_url(dialect, paths())), preset.base_url)
+    dialect = table.read("dialect", _dialect, preset.dialect)
+    speaker = _speaker(preset, dialect)
+    address = table.read("base_url", with_socket(request.base_url(dialect, paths)), preset.base_url)
     socket, base_url = split_socket(address)
-    own_query = request.own_query(paths().get(dialect, ""))
+    own_query = request.own_query(speaker.path)
     settings = read_settings(table, defaults)
     reasoning = _reasoning(table, preset, dialect, settings.reasoning)
     key = read_key_options(table, preset.keys)
@@ -134,7 +135,7 @@ def read_endpoint(table: Table, defaults: ProbeSettings) -> Endpoint:
         alerts=table.read("alerts", checks.flag, True),
         slo=read_slo(table),
     )
-    over_socket, dialect_over_socket = base_url.startswith("ws"), dialect in socket_dialects()
+    over_socket, dialect_over_socket = (one.startswith("ws") for one in (base_url, speaker.base_url))
     if base_url and dialect and over_socket != dialect_over_socket:
         schemes = "ws:// or wss://" if dialect_over_socket else "http:// or https://"
         table.add_problem("base_url", f"the dialect {dialect} wants a {schemes} address")
@@ -179,6 +180,18 @@ def _preset(table: Table) -> Preset:
         named = ", ".join(f"'{key}'" for key in missing)
         table.add_problem("", f"missing key 'provider' (or else {named}); providers: {', '.join(known)}")
     return known.get(name, blank)
+
+
+def _dialect(value: object) -> str:
+    """The name of a dialect, of those that presets speak."""
+    return checks.one_of(dialects())(value)
+
+
+def _speaker(preset: Preset, dialect: str) -> Preset:
+    """A preset that speaks the dialect: the endpoint's own, where it does."""
+    if dialect == preset.dialect:
+        return preset
+    return next(one for one in presets().values() if one.dialect == dialect)
 
 
 def _reasoning(table: Table, preset: Preset, dialect: str, level: Reasoning) -> Mapping[str, Any]:

@@ -19,21 +19,21 @@ _STREAM: Final = re.compile(r"(?:\\-)?stream")
 _IN_BRACES: Final = re.compile(r"\{(\w+)\}")
 
 
-def base_url(dialect: str, paths: Mapping[str, str]) -> Callable[[object], str]:
+def base_url(dialect: str, paths: Callable[[], Mapping[str, str]]) -> Callable[[object], str]:
     """A check for the address of an endpoint. The error for one with the request's path or a query in it corrects it.
 
-    ``paths`` are what every dialect adds to its base URL, with ``{model}`` in place of the model.
+    ``paths`` gives what every dialect adds to its base URL, with ``{model}`` in place of the model.
     """
 
     def check_url(value: object) -> str:
         address, mark, query = checks.text(value).partition("?")
         bare = checks.base_url(address)
-        end, named = _own_end(urlsplit(bare).path, dialect, paths)
+        end, named = _own_end(urlsplit(bare).path, dialect, paths())
         if not (end or mark):
             return bare
         wrong = " and ".join(words for words in (end and f"the path {end}", mark and "a query") if words)
         options = [f"{key} = {json.dumps(one)}" for key, one in {"base_url": bare.removesuffix(end), **named}.items()]
-        options += _query_options(query, own_query(paths.get(dialect, "")))
+        options += _query_options(query, own_query(paths().get(dialect, "")))
         raise ValueError(f"must end before {wrong}; write {', '.join(options)}")
 
     return check_url

@@ -6,7 +6,7 @@ import pytest
 
 from probes.budget.daily_cost import prompt_tokens
 from probes.config.load import load
-from probes.config.presets import dialects, paths, presets, socket_dialects
+from probes.config.presets import dialects, paths, presets
 from probes.config_error import ConfigError
 from probes.conversation import Message
 from probes.events import Usage
@@ -20,6 +20,7 @@ from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.samples import endpoint
 from tests.servers.simulated import MODEL, simulating
+from tests.wire.dialect_facts import socket_dialects
 
 QUICK = Behaviour(tokens_per_s=Constant(8_000), output_tokens=Constant(12))
 TALK = (Message("user", "Say hi."), Message("assistant", "Hi."), Message("user", "Again."))
