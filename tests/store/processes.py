@@ -20,11 +20,8 @@ async def inftop(
     """``python -m module --config … command words``, killed at the end; ``options`` are those of a subprocess."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", module, "--config", str(config), command, *words),
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=PIPE,
+        **{"stdin": PIPE, "stdout": PIPE, "stderr": PIPE, **options},
         env={**os.environ, "XDG_DATA_HOME": str(home), "PGPASSFILE": str(home / "none")},
-        **options,
     )
     try:
         yield process
