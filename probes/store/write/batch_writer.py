@@ -22,6 +22,7 @@ from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import PRAGMAS, open_store
 from probes.store.write.lease import Begun, Lease
+from probes.store.write.partitions import make_months
 from probes.store.write.pending import BatchId, PendingSample
 from probes.store.write.pruning import do_upkeep
 from probes.text import plain
@@ -129,6 +130,8 @@ class BatchWriter:
             self._database = open_store(self._url, self._pragmas)
             file, self._log = _identity(self._path), _identity(self._log_path)
             with self._database.begin() as connection:
+                if connection.dialect == "postgresql":  # before the first sample: who was off for long lacks them
+                    make_months(connection, time.time_ns() // 1_000_000)
                 self._stored = int(run(connection, RECORDED).scalar_one())
                 name = own_name(connection)
             if self._name and (self._file, self._name) != (file, name):

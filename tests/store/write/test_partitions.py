@@ -99,6 +99,16 @@ def test_while_somebody_reads_the_months_are_made_later_and_nobody_waits(databas
     assert ask(database, WHERE) == [("sample_2030_03", NOW)]
 
 
+def test_a_recorder_that_was_off_for_long_makes_the_months_before_its_first_sample(database):
+    for name in set(names(database)) - {"sample_before", "sample_other"}:
+        with other(database) as connection:
+            connection.execute(f"DROP TABLE {name}")
+    now = time.time_ns() // 1_000_000
+    fill(database, [sample(started_at=now)])
+    [(table, _)] = ask(database, WHERE)
+    assert re.fullmatch(r"sample_\d{4}_\d\d", table)
+
+
 def test_a_whole_month_goes_and_what_is_near_a_failure_stays(database):
     upkeep(database, now=NOW - 70 * DAY)  # January to March
     calm, failed = NOW - 70 * DAY, NOW - 43 * DAY
