@@ -41,6 +41,7 @@ _OTHERS: Final = """
 SELECT coalesce(sum(used_usd), 0), coalesce(sum(used_tokens), 0)::bigint FROM budget_grant
 WHERE vantage = %s AND day = %s AND run <> %s
 """
+_FORGET_ALL: Final = "DELETE FROM budget_grant WHERE vantage = %s"
 _FORGET: Final = "DELETE FROM budget_grant WHERE vantage = %s AND day < %s"
 
 
@@ -96,3 +97,8 @@ class SharedBudget:
         usd, tokens = connection.execute(_GRANTED, (self._vantage, day)).fetchone() or NOTHING
         usd_cap, tokens_cap = budget.usd_per_day, budget.tokens_per_day
         return Budget(None if usd_cap is None else usd_cap - usd, None if tokens_cap is None else tokens_cap - tokens)
+
+
+def forget_grants(connection: Connection, vantage: str) -> None:
+    """Have what days have cost counted anew: a single recorder had the vantage, whose spending is in no grant."""
+    connection.execute(_FORGET_ALL, (vantage,))

@@ -15,6 +15,7 @@ from probes.clock import elapsed_ns
 from probes.store.holder import Holder, StoreHeld
 from probes.store.sharing.allocation import Sharer, allocate
 from probes.store.sharing.session import Connection, Session
+from probes.store.sharing.shared_budget import forget_grants
 from probes.store.write import lease
 from probes.store.write.lease import SHARED, endpoint_scope, scope_of
 from probes.store.write.recorder_lock import holder_of
@@ -167,7 +168,8 @@ class SharedLeases:
             raise StoreHeld(holder_of(holder))
         if run != SHARED:
             values = (scope, token + 1, SHARED, now, until - lease.ttl_ms(), now)
-            connection.execute(_END_SINGLE, values)
+            if connection.execute(_END_SINGLE, values).rowcount:
+                forget_grants(connection, self._vantage)
 
     def _live(self, connection: Connection, now: int, wanted: Mapping[str, str]) -> None:
         """Say that we live, and renew all that is ours; what others left of themselves long ago goes."""

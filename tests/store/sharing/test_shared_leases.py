@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from probes.budget.cap import Budget
+from probes.budget.charge import Spent
 from probes.store.holder import Holder, StoreHeld
 from probes.store.problem import StoreProblem
+from probes.store.read.connect import source_of
 from probes.store.sharing import shared_leases
 from probes.store.sharing.session import Session
+from probes.store.sharing.shared_budget import SharedBudget
 from probes.store.sharing.shared_leases import SharedLeases, Steadiness
 from probes.store.write import lease
 from probes.store.write.database import open_store
@@ -256,3 +260,26 @@ def test_what_was_rolled_back_is_said_again(database, recorder, monkeypatch):
         with pytest.raises(StoreProblem):
             one.beat()
     assert sorted(one.beat().held) == sorted(SIX)
+
+
+def test_what_a_single_recorder_spent_between_counts_and_grants_stay_while_recorders_share(database, recorder):
+    def take(one, before):
+        budget = SharedBudget(one.session, "fra", "x")
+        return budget.take(20_000, Budget(None, 1000), Spent(0.0, 100), Spent(0.0, 100), lambda: Spent(0.0, before))
+
+    one, two = recorder("a"), recorder("b")
+    one.beat()
+    assert take(one, 700) is not None
+    two.beat()
+    assert ask(database, "SELECT sum(granted_tokens) FROM budget_grant") == [(800,)]
+    one.leases.release(SIX)
+    two.leases.release(SIX)
+    claim = Claim("vantage/fra", "single", Holder(1, "alone", 5), locked=True)
+    with closing(source_of(database)) as source:
+        claim.over = lease.look(source, database, claim.scope).newest
+    with closing(open_store(database)) as store, store.begin() as connection:
+        Lease(claim).hold(connection, renew=True)
+    with recorder("c").session.transaction() as connection:  # it ended long ago
+        connection.execute("UPDATE lease SET until = 0 WHERE run = 'single'")
+    one.beat()
+    assert take(one, 950) is None, "950 of them were spent, most of them by the single one"
