@@ -76,7 +76,7 @@ def _configure(folder: Path, url: str, simulator: Simulator, *lines: str) -> Pat
 
 async def _begin(held: AsyncExitStack, path: Path, count: int) -> list[Any]:
     homes = [path.with_name(f"{path.parent.name}-home{number}") for number in range(count)]
-    unread = asyncio.subprocess.DEVNULL  # a recorder waits for who reads its lines: nobody here would
+    unread = asyncio.subprocess.DEVNULL
     return [await held.enter_async_context(inftop(path, "record", home, stdout=unread)) for home in homes]
 
 

@@ -130,6 +130,26 @@ def test_a_recording_goes_on_where_its_lines_find_no_room_and_says_so(config, st
     assert ask(store, "SELECT count(*) > 0 FROM sample") == [(1,)]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the size of a pipe is set")
+def test_a_recording_waits_for_nobody_who_reads_its_lines(config, store, tmp_path):
+    import fcntl
+
+    table = config.read_text().partition("[[endpoint]]")[2]
+    others = (f"[[endpoint]]{table}".replace('name = "a"', f'name = "{number}"') for number in range(30))
+    config.write_text(config.read_text() + "".join(others))
+    ours, theirs = os.pipe()
+    fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, 4096)  # some forty lines
+    command = [sys.executable, "-m", "tui", "--config", str(config), "record", "--for", "4s"]
+    try:
+        done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, timeout=60, check=False)
+        assert done.returncode == 0, said(done)
+        assert ask(store, "SELECT count(*) > 60 FROM sample") == [(1,)]
+        assert len(os.read(ours, 8192).splitlines()) < 60
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
 def test_a_demo_ends_where_nobody_reads_its_lines():
     done = run("demo", shell="| head -1")
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final
 
+from probes.cli.output.line_thread import LineThread
 from probes.cli.output.reload_report import ReloadReport
 from probes.cli.output.sample_lines import EndpointTally, closing_table, name_width, sample_line
 from probes.cli.output.store_report import StoreReport, unstored
@@ -58,7 +59,7 @@ async def _record(
     config: Path | None, *, demo: bool, seconds: float | None, publishing: Publishing, need_store: bool = False
 ) -> None:
     stop = asyncio.Event()
-    note = _printer(sys.stderr)
+    note = _notes()
     reloads: list[Reload] = []
 
     def look_now() -> None:
@@ -148,7 +149,7 @@ async def _record_alone(
                 asyncio.get_running_loop().call_later(seconds, stop.set)
             reporting = asyncio.create_task(_report(engine, note, end if need_store else None))
             with follow(plan, engine):
-                await _print_samples(engine, ended, is_kept=plan.config is not None)
+                await _print_samples(engine, ended, note, is_kept=plan.config is not None)
             reporting.cancel()
     finally:
         stopping.cancel()
@@ -185,15 +186,22 @@ async def _report(engine: Engine, note: Callable[[str], None], end: Callable[[St
         await asyncio.sleep(STATUS_S)
 
 
-async def _print_samples(engine: Engine, ended: asyncio.Event, *, is_kept: bool) -> None:
+async def _print_samples(engine: Engine, ended: asyncio.Event, note: Callable[[str], None], *, is_kept: bool) -> None:
     """Run the engine until the end and print its samples, then a table; what nobody keeps or reads ends by itself."""
     tallies = {name: EndpointTally() for name in engine.monitors}
-    print_line = _printer(sys.stdout, None if is_kept else ended.set)
+
+    def closed(error: OSError) -> None:
+        if is_kept:
+            note(f"no more lines ({error.strerror}): the recording goes on")
+        else:
+            ended.set()
+
+    lines = LineThread(sys.stdout, closed)
     width = name_width(engine.monitors)
 
     def show(sample: Sample, _: str) -> None:
         tallies.setdefault(sample.endpoint, EndpointTally()).add(sample)
-        print_line(sample_line(sample, width))
+        lines.print(sample_line(sample, width))
 
     def measure(_: object) -> None:
         nonlocal width
@@ -204,9 +212,9 @@ async def _print_samples(engine: Engine, ended: asyncio.Event, *, is_kept: bool)
     await engine.run(ended)
     for name in engine.monitors:
         tallies.setdefault(name, EndpointTally())
-    print_line("")
-    for line in closing_table(tallies):
-        print_line(line)
+    for line in ("", *closing_table(tallies)):
+        lines.print(line)
+    lines.close()
 
 
 async def _pass_on(event: asyncio.Event, other: asyncio.Event) -> None:
@@ -215,20 +223,16 @@ async def _pass_on(event: asyncio.Event, other: asyncio.Event) -> None:
     other.set()
 
 
-def _printer(stream: TextIO, closed: Callable[[], None] | None = None) -> Callable[[str], None]:
-    """A function that prints lines until the stream is closed: then it calls ``closed``, or the recording goes on."""
+def _notes() -> Callable[[str], None]:
+    """A function that prints notes to standard error until that is closed."""
     gone = False
 
-    def print_line(line: str) -> None:
+    def note(line: str) -> None:
         nonlocal gone
         if not gone:
             try:
-                print_lines([line], stream)
-            except OSError as error:
+                print_lines([line], sys.stderr)
+            except OSError:
                 gone = True
-                if closed is not None:
-                    closed()
-                elif stream is sys.stdout:
-                    print(f"no more lines ({error.strerror}): the recording goes on", file=sys.stderr)  # noqa: T201
 
-    return print_line
+    return note
