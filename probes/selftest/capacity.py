@@ -99,16 +99,16 @@ Answer = tuple[Sample, Truth]
 def matched(samples: Iterable[Sample], truths: Iterable[Truth], wall_ahead_ns: int) -> tuple[list[Answer], list[Truth]]:
     """Each answer with its sample, and the answers that have none; ``wall_ahead_ns`` is the wall clock before ours.
 
-    An answer's sample is the last of its model that began before the server read the request; no two have the same one.
+    An answer's sample is the last of its model that began before its request came; no two have the same one.
     """
     starts: dict[str, list[tuple[int, Sample]]] = {}
     for one in sorted(samples, key=lambda one: one.started_at):
         if one.outcome not in NEVER_SENT:
             starts.setdefault(one.model, []).append((one.started_at, one))
     pairs, alone, taken = list[Answer](), list[Truth](), set[tuple[str, int]]()
-    for truth in sorted(truths, key=lambda one: one.read_ns):
+    for truth in sorted(truths, key=lambda one: one.asked_ns):
         of_model = starts.get(truth.model, [])
-        read_ms = (truth.read_ns + wall_ahead_ns) / 1e6 + NEAR_MS
+        read_ms = (truth.asked_ns + wall_ahead_ns) / 1e6 + NEAR_MS
         place = bisect_right(of_model, read_ms, key=lambda one: one[0]) - 1
         if place < 0 or (truth.model, place) in taken:
             alone.append(truth)
@@ -121,7 +121,7 @@ def matched(samples: Iterable[Sample], truths: Iterable[Truth], wall_ahead_ns: i
 def errors_of(pairs: Iterable[Answer], failed: int) -> Errors:
     """How wrong stored samples were: TTFT and tokens/s against what the server knows of the answers that they are of.
 
-    TTFT's truth begins when the server had read the request: where it read late, that counts against the sample.
+    TTFT's truth begins when the request had come (`Truth.asked_ns`): a server that reads late is not booked on us.
     ``failed`` is how many probes were not ok.
     """
     good = [(one, truth) for one, truth in pairs if one.outcome is Outcome.OK]
@@ -132,7 +132,7 @@ def errors_of(pairs: Iterable[Answer], failed: int) -> Errors:
         events=sum(one.chunks or 0 for one, _ in good),
         untrusted=len(good) - len(trusted),
         ttft_ms=Spread.of(
-            one.ttft_ms - (written_ns(truth, 0) - truth.read_ns) / 1e6
+            one.ttft_ms - (written_ns(truth, 0) - truth.asked_ns) / 1e6
             for one, truth in trusted
             if one.ttft_ms is not None and truth.until[0] - truth.at[0] <= VAGUE_NS
         ),
@@ -174,7 +174,7 @@ def step_of(
         seconds=(until - since) / 1000,
         probes=len(began),
         skipped=sum(one.outcome is Outcome.SKIPPED for one in inside),
-        lost=sum(since <= (one.read_ns + wall_ahead_ns) // 1_000_000 < until for one in alone),
+        lost=sum(since <= (one.asked_ns + wall_ahead_ns) // 1_000_000 < until for one in alone),
         due_lag_p50_ms=_rounded(quantile(lags, 0.5)),
         due_lag_p99_ms=_rounded(quantile(lags, 0.99)),
         cpu_percent=None if usage is None else _rounded(usage.cpu_percent),

@@ -47,7 +47,7 @@ def _answer(seen: Observation, candidates: Sequence[Truth]) -> Truth | None:
 
 
 def _ttft_ms(seen: Observation, truth: Truth) -> float:
-    late = max(0, (seen.sent or 0) - truth.read_ns)
+    late = max(0, (seen.sent or 0) - truth.asked_ns)
     return (abs(seen.at[0] - written_ns(truth, 0)) + late) / 1e6
 
 

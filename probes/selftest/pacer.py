@@ -21,7 +21,7 @@ from typing import Any, Final
 from probes.selftest.anonymous_tls import anonymous_context
 from probes.selftest.load import LOADS, Load
 from probes.selftest.send_timestamps import SendTimestamps
-from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
+from probes.sockets.receive_timestamps import CLOCK_ERROR_NS, StampedSocket
 
 WORDS: Final = ("ticked", "tocked", "chimed", "struck", "sprung", "wound ", "paused", "swayed")
 """Tokens of one length, so that the first one's share of the characters is its share of the tokens."""
@@ -29,6 +29,7 @@ WORDS: Final = ("ticked", "tocked", "chimed", "struck", "sprung", "wound ", "pau
 NEAR_S: Final = 0.002
 
 _HEAD: Final = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+_READ_SIZE: Final = 1 << 16
 _REQUEST_LIMIT: Final = 1 << 20
 
 
@@ -36,12 +37,13 @@ _REQUEST_LIMIT: Final = 1 << 20
 class Truth:
     """One finished answer; instants are monotonic ns.
 
-    ``read_ns`` is when its request had been read. Each output event left between ``at`` and ``until``: both are when
-    the kernel says that it did; where it does not, just before the write and when that had returned.
+    ``asked_ns`` is when its request had come: by the kernel's stamp, or where there is none, when it had been read.
+    Each output event left between ``at`` and ``until``: both are when the kernel says that it did; where it does not,
+    just before the write and when that had returned.
     """
 
     model: str
-    read_ns: int
+    asked_ns: int
     at: tuple[int, ...]
     until: tuple[int, ...]
     tokens: int
@@ -54,10 +56,11 @@ class Truth:
 
 @dataclass(slots=True)
 class Client:
-    """A connection, and the kernel's stamps of what is sent over it, where there are any."""
+    """A connection, and the kernel's stamps of what is sent over it and, without TLS, received, where there are any."""
 
     sock: socket.socket
     stamps: SendTimestamps | None
+    received: StampedSocket | None
 
     def send(self, data: bytes) -> tuple[int, int]:
         """Send; returns the instants between which the last byte left (`Truth`). Raises OSError."""
@@ -66,6 +69,16 @@ class Client:
         until = time.monotonic_ns()
         left = None if self.stamps is None else self.stamps.first(at - CLOCK_ERROR_NS, until)
         return (at, until) if left is None else (left, left)
+
+    def receive(self) -> tuple[bytes, int]:
+        """What has come, and when (monotonic ns). Raises OSError, also at the end of the connection."""
+        if self.received is None:
+            data, at = self.sock.recv(_READ_SIZE), time.monotonic_ns()
+        else:
+            data, at, _ = self.received.receive(_READ_SIZE)
+        if not data:
+            raise ConnectionAbortedError("the client has gone")
+        return data, at
 
     def has_request(self) -> bool:
         """Whether there is something to read, or the end: a stamp too makes a selector call a socket readable."""
@@ -89,7 +102,7 @@ class PacedAnswer:
     load: Load
     model: str
     tokens: int
-    read_ns: int
+    asked_ns: int
     due: int
     at: list[int] = field(default_factory=list)
     until: list[int] = field(default_factory=list)
@@ -184,20 +197,22 @@ class Pacer:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if encrypted and self._tls is not None:
             sock = self._tls.wrap_socket(sock, server_side=True)
-        self._selector.register(sock, selectors.EVENT_READ, Client(sock, SendTimestamps.of(sock)))
+        received = None if encrypted else StampedSocket(sock)
+        self._selector.register(sock, selectors.EVENT_READ, Client(sock, SendTimestamps.of(sock), received))
 
     def _ask(self, client: Client) -> None:
         """Read one request and plan its answer. Raises OSError at the end of the connection."""
-        head, _, body = _received(client.sock, b"").partition(b"\r\n\r\n")
+        data, asked_ns = client.receive()
+        head, _, body = data.partition(b"\r\n\r\n")
         length = next(int(one[15:]) for one in head.lower().split(b"\r\n") if one.startswith(b"content-length:"))
-        while len(body) < length:
-            body = _received(client.sock, body)
-        read_ns = time.monotonic_ns()
+        while len(body) < min(length, _REQUEST_LIMIT):
+            data, asked_ns = client.receive()
+            body += data
         asked = json.loads(body)
         load = self._models[asked["model"]]
         wait_ns = round(max(5.0, self._dice[asked["model"]].gauss(load.ttft_ms, load.ttft_ms / 4)) * 1e6)
         tokens = min(load.tokens, asked.get("max_tokens", load.tokens))
-        self._plan(PacedAnswer(client, load, asked["model"], tokens, read_ns, read_ns + wait_ns))
+        self._plan(PacedAnswer(client, load, asked["model"], tokens, asked_ns, asked_ns + wait_ns))
 
     def _plan(self, answer: PacedAnswer) -> None:
         self._tick += 1
@@ -217,7 +232,7 @@ class Pacer:
             else:
                 answer.client.send(_ending(answer.model, answer.tokens))
                 instants = tuple(answer.at), tuple(answer.until)
-                self.truths.append(Truth(answer.model, answer.read_ns, *instants, answer.tokens))
+                self.truths.append(Truth(answer.model, answer.asked_ns, *instants, answer.tokens))
         except OSError:
             self._forget(answer.client)
 
@@ -234,13 +249,6 @@ class Pacer:
                 key.fileobj.close()
         self._selector.close()
         self._bell.close()
-
-
-def _received(sock: socket.socket, before: bytes) -> bytes:
-    data = sock.recv(1 << 16)
-    if not data or len(before) > _REQUEST_LIMIT:
-        raise ConnectionAbortedError("the client has gone")
-    return before + data
 
 
 def _framed(data: bytes) -> bytes:

@@ -57,11 +57,11 @@ def test_the_number_is_doubled_and_then_the_gap_is_halved():
 def test_an_answer_belongs_to_the_last_probe_of_its_model_before_it():
     samples = [stored(1.0), stored(11.0), stored(11.0, model="other"), stored(21.0, outcome=Outcome.SKIPPED)]
     pairs, alone = matched(samples, [truth(11.001), truth(1.001), truth(21.001)], AHEAD_NS)
-    assert [(one.started_at % 100_000, read.read_ns) for one, read in pairs] == [
+    assert [(one.started_at % 100_000, read.asked_ns) for one, read in pairs] == [
         (1_000, 1_001_000_000),
         (11_000, 11_001_000_000),
     ]
-    assert [one.read_ns for one in alone] == [21_001_000_000]
+    assert [one.asked_ns for one in alone] == [21_001_000_000]
 
 
 def test_errors_are_those_of_stored_numbers_against_the_truth():

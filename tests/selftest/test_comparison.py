@@ -66,7 +66,7 @@ def test_the_bound_holds_where_doubt_covers_the_error():
 
 def test_each_probe_is_compared_with_the_answer_it_read():
     at, until = (tuple(one + 500 * MS for one in instants) for instants in (WRITTEN, TRUTH.until))
-    later = replace(TRUTH, read_ns=TRUTH.read_ns + 500 * MS, at=at, until=until)
+    later = replace(TRUTH, asked_ns=TRUTH.asked_ns + 500 * MS, at=at, until=until)
     second = replace(SEEN, sent=550 * MS, at=later.at)
     errors = compare([SEEN, second], [later, TRUTH, replace(TRUTH, model="other")])
     assert errors.probes == 2

@@ -12,7 +12,9 @@ import pytest
 
 from probes.selftest.anonymous_tls import anonymous_context
 from probes.selftest.load import Load
-from probes.selftest.pacer import WORDS, Pacer
+from probes.selftest.pacer import WORDS, Client, Pacer
+from probes.sockets.receive_timestamps import StampedSocket, stamping_socket
+from tests.sockets.pairs import arrive, kernel_stamps, on_linux, pair
 
 LOAD = Load(2, 2_000, tokens=30, interval=1.0, ttft_ms=8.0)
 
@@ -48,9 +50,24 @@ def test_every_token_is_written_when_it_is_due_and_the_instant_noted(pacer):
     assert text.rstrip().endswith("data: [DONE]")
     assert '"completion_tokens": 30' in text
     assert (truth.model, truth.tokens, len(truth.at)) == (LOAD.models[0], 30, 30)
-    assert before < truth.read_ns < truth.at[0]
+    assert before < truth.asked_ns < truth.at[0]
     assert all(at <= until for at, until in zip(truth.at, truth.until, strict=True))
-    assert truth.at[-1] >= truth.read_ns + 29 * 500_000, "no token is ahead of its pace"
+    assert truth.at[-1] >= truth.asked_ns + 29 * 500_000, "no token is ahead of its pace"
+
+
+@on_linux
+def test_a_request_has_come_when_the_kernel_took_it_in_however_late_it_is_read():
+    near, far = pair()
+    with stamping_socket(), near, far:
+        client = Client(near, None, StampedSocket(near))
+        kernel_stamps(near, far)
+        before = time.monotonic_ns()
+        far.sendall(b"late")
+        arrive(near, 4)
+        after = time.monotonic_ns()
+        data, at = client.receive()
+    assert data == b"late"
+    assert before <= at <= after, "not when it was read"
 
 
 def test_a_cap_is_kept_and_a_connection_is(pacer):
