@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from probes.certificate import Errors, Spread
+from probes.figures.buffering import FASTEST_DECODER
 from probes.outcome import Outcome
 from probes.selftest.observation import Observation, cpu_us_per_event
 from probes.selftest.pacer import Truth
@@ -11,6 +12,9 @@ from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
 
 VAGUE_NS: Final = 100_000
 """A write that took longer was held up itself: the truth is not known well enough there to be compared with."""
+
+CLEARLY_APART: Final = 2.0
+"""Events this many times farther apart than one arrival allows are two for everybody, whatever a clock is off by."""
 
 
 def compare(observations: Sequence[Observation], truths: Iterable[Truth]) -> Errors:
@@ -71,9 +75,16 @@ def _speed_percent(seen: Observation, truth: Truth) -> float | None:
 
 
 def true_speed(truth: Truth) -> float | None:
-    """Tokens a second: those after the first event over the time from its write to the last one's."""
+    """Tokens a second: those after the first event over the time from its write to the last one's.
+
+    None where a server that was held up wrote the first two about as fast as counts for one arrival: the speed of what
+    was read may then begin later (`probes.figures.decode_speed`).
+    """
+    each = truth.tokens / len(truth.at)
+    if len(truth.at) < 2 or written_ns(truth, 1) - written_ns(truth, 0) < CLEARLY_APART * each / FASTEST_DECODER * 1e9:
+        return None
     span = (written_ns(truth, -1) - written_ns(truth, 0)) / 1e9
-    return (truth.tokens - truth.tokens / len(truth.at)) / span if span > 0 else None
+    return (truth.tokens - each) / span if span > 0 else None
 
 
 def _held(pairs: Iterable[tuple[Observation, Truth]]) -> tuple[int, int]:

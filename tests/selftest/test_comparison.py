@@ -51,6 +51,13 @@ def test_the_speed_is_the_samples_own_against_the_tokens_after_the_first_over_th
     assert compare([replace(SEEN, tokens_per_s=None)], [TRUTH]).tokens_per_s_percent is None
 
 
+def test_where_a_held_up_server_wrote_the_first_tokens_at_once_no_speed_is_compared():
+    at = (*WRITTEN[:1], WRITTEN[0] + 60_000, *WRITTEN[2:])
+    errors = compare([replace(SEEN, at=at, tokens_per_s=90.0)], [replace(TRUTH, at=at, until=at)])
+    assert errors.tokens_per_s_percent is None
+    assert errors.ttft_ms == Spread(0, 0, 0, 0)
+
+
 def test_a_probe_that_is_not_trusted_is_counted_and_spoils_no_figure():
     errors = compare([SEEN, replace(late(50, 0), trusted=False)], [TRUTH])
     assert (errors.untrusted, errors.probes) == (1, 2)
