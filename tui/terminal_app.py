@@ -19,8 +19,11 @@ if TYPE_CHECKING:  # nobody asked for help yet
     from probes.certificate import Certificate
 
 
-COLLECT_AFTER: Final = (10_000, 10, 50)
-"""The thresholds of Python's garbage collector: the text of a race makes objects by the thousand, and no cycle."""
+COLLECT_AFTER: Final = (10_000, 1, 250)
+"""The thresholds of Python's garbage collector: the text of a race makes objects by the thousand, and no cycle.
+
+What outlived one collection is looked at again soon, with few others: a key waits for no long one.
+"""
 
 
 class TerminalApp(OrderedKeysApp):

@@ -14,7 +14,7 @@ from textual.strip import Strip
 from probes.format import number
 from probes.race.updates import TextDelta
 from tui.race.wrap import Ink, Row, WrappedText
-from tui.widgets.plain_lines import PlainLines
+from tui.widgets.plain_lines import PlainLines, PlainStrip
 
 INKS: Final[tuple[Ink, ...]] = ("answer", "reasoning", "refusal", "tool", "code", "fence")
 
@@ -105,7 +105,7 @@ class Tail(PlainLines, ScrollView, can_focus=False):
         top = self.scroll_offset.y if self._whole else max(0, len(self._text.rows) - height)
         place = top + y
         if place >= len(self._text.rows):
-            return Strip.blank(width, self._style("blank"))
+            return PlainStrip.blank(width, self._style("blank"))
         strip = self._strip(place, width)
         if y == 0 and self._skipped and not self._whole:
             return self._with_skipped(strip, self._text.width)
@@ -128,7 +128,7 @@ class Tail(PlainLines, ScrollView, can_focus=False):
             segments.insert(0, Segment(mark, self._style("mark") + Style(bgcolor=ink.bgcolor)))
         if left:
             segments.append(Segment(" " * left, ink if row.ink in ("code", "fence") else self._style("blank")))
-        strip = Strip(segments, width)
+        strip = PlainStrip(segments, width)
         self._strips[place] = (row, strip)
         return strip
 
@@ -138,7 +138,7 @@ class Tail(PlainLines, ScrollView, can_focus=False):
             words = f" ⋯ {number(self._skipped)} "
         label = Strip([Segment(words, self._style("skipped"))]).crop(0, width)
         before = width - label.cell_length
-        return Strip.join([strip.crop(0, before), label, strip.crop(width)])
+        return PlainStrip(Strip.join([strip.crop(0, before), label, strip.crop(width)]))
 
     def _style(self, name: str) -> Style:
         if name not in self._look:

@@ -6,9 +6,9 @@ fenced code keep their blanks and are only folded at the edge. What is not the a
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from msgspec import Struct
 from rich.cells import cell_len, split_graphemes
 
 from probes.race.updates import TextDelta
@@ -31,8 +31,7 @@ _FENCE: Final = re.compile(r" {0,3}(```|~~~)")
 _WIDE: Final = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True, gc=False):  # gc: scalars alone make no cycle
     """One row, without its mark; ``goes_on`` where it continues the line of the row before."""
 
     text: str

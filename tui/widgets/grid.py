@@ -17,7 +17,7 @@ from textual.strip import Strip
 
 from tui.style.contrast import LEAST_CONTRAST, contrast
 from tui.style.palette import SLOTS, Piece, endpoint_color
-from tui.widgets.plain_lines import PlainLines
+from tui.widgets.plain_lines import PlainLines, PlainStrip
 
 INKS: Final = ("ttft", "speed")
 """The styles of blocks."""
@@ -253,7 +253,8 @@ class Grid(PlainLines, ScrollView, can_focus=False):
         if over is not None:
             style, blank = partial(self._style_over, over=over), blank + over
         line = Strip([Segment(text, style(name)) for text, name in pieces]).adjust_cell_length(self.width, blank)
-        return line.adjust_cell_length(self.outer_size.width, beside)
+        width = self.outer_size.width
+        return PlainStrip(line.adjust_cell_length(width, beside), width)
 
     def _style(self, name: str) -> Style:
         if name not in self._look:

@@ -1,8 +1,36 @@
-"""PlainLines: painting of a line-API widget without what Textual does for borders and padding."""
+"""PlainLines and PlainStrip: painting of a line-API widget without what its lines do not need of Textual."""
 
+from collections.abc import Iterable, Sequence
+
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
+
+
+class PlainStrip(Strip):
+    """A line that is freed at once when it is replaced.
+
+    Textual keeps with each line what it was divided into. A line that was painted whole holds itself then, and nothing
+    but a search for garbage would free it: long searches, while text streams, for which keys wait.
+    """
+
+    __slots__ = ()
+
+    def divide(self, cuts: Iterable[int]) -> Sequence[Strip]:
+        """The line in pieces; where it is one piece, that is not kept."""
+        cuts = list(cuts)
+        return [self] if cuts == [self.cell_length] else super().divide(cuts)
+
+    def apply_filter(self, filter: LineFilter, background: Color) -> Strip:  # noqa: A002 - Textual's own name
+        """The line in other colours; it is painted in place of this one, and freed with it."""
+        found = self._filter_cache.get((filter, background))
+        if found is None:
+            found = self._filter_cache[filter, background] = PlainStrip(
+                filter.apply([*self], background), self.cell_length
+            )
+        return found
 
 
 class PlainLines(Widget):

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from tui.style.palette import SLOTS, Piece, endpoint_color
-from tui.widgets.plain_lines import PlainLines
+from tui.widgets.plain_lines import PlainLines, PlainStrip
 
 Row = tuple[Piece, ...]
 
@@ -90,7 +90,7 @@ class Plate(PlainLines, can_focus=False):
         if strip.cell_length > width > 0 and strip.crop(width).text.strip():
             ink = next(reversed(segments)).style
             strip = Strip.join([strip.crop(0, width - 1), Strip([Segment("…", ink)], 1)])
-        return strip.adjust_cell_length(width, self._style("blank") + over)
+        return PlainStrip(strip.adjust_cell_length(width, self._style("blank") + over), width)
 
     def notify_style_update(self) -> None:
         """A new theme: styles are looked up anew."""

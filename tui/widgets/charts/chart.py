@@ -17,6 +17,7 @@ from tui.widgets.charts.load_canvas import load_canvas
 from tui.widgets.charts.plot import Plot, PlotFrame, drawing
 from tui.widgets.charts.readout import middle_of, newest_column, readout
 from tui.widgets.charts.series import column_of
+from tui.widgets.plain_lines import PlainStrip
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -207,4 +208,4 @@ def _strip(row: Sequence[Cell], base: Style, plain: Style) -> Strip:
         text += char
     if text:
         segments.append(Segment(text, base + (Style.parse(held) if held else plain)))
-    return Strip(segments, len(row))
+    return PlainStrip(segments, len(row))
