@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import compress
 from pathlib import Path
@@ -129,9 +130,10 @@ class BatchWriter:
             self._endpoints = {}
             self._database = open_store(self._url, self._pragmas)
             file, self._log = _identity(self._path), _identity(self._log_path)
-            with self._database.begin() as connection:
-                if connection.dialect == "postgresql":  # before the first sample: who was off for long lacks them
+            if self._path is None:  # before the first sample: who was off for long lacks them, and can do without
+                with suppress(StoreProblem), translated(), self._database.begin() as connection:
                     make_months(connection, time.time_ns() // 1_000_000)
+            with self._database.begin() as connection:
                 self._stored = int(run(connection, RECORDED).scalar_one())
                 name = own_name(connection)
             if self._name and (self._file, self._name) != (file, name):

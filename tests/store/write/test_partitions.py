@@ -109,6 +109,18 @@ def test_a_recorder_that_was_off_for_long_makes_the_months_before_its_first_samp
     assert re.fullmatch(r"sample_\d{4}_\d\d", table)
 
 
+def test_who_may_not_make_months_stores_samples_all_the_same(database):
+    for name in set(names(database)) - {"sample_before", "sample_other"}:
+        with other(database) as connection:
+            connection.execute(f"DROP TABLE {name}")
+    with other(database) as connection:
+        connection.execute("CREATE ROLE makes_no_months LOGIN")
+        connection.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO makes_no_months")
+        connection.execute("GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO makes_no_months")
+    fill(database.replace("user=inftop", "user=makes_no_months"), [sample(started_at=time.time_ns() // 1_000_000)])
+    assert [table for table, _ in ask(database, WHERE)] == ["sample_other"]
+
+
 def test_a_whole_month_goes_and_what_is_near_a_failure_stays(database):
     upkeep(database, now=NOW - 70 * DAY)  # January to March
     calm, failed = NOW - 70 * DAY, NOW - 43 * DAY
