@@ -142,14 +142,14 @@ class ResponseAccumulator:
         self.kinds.add(kind)
         if len(sample := self.samples.get(kind, "")) < SAMPLED_CHARS:
             self.samples[kind] = sample + text[: SAMPLED_CHARS - len(sample)]
-        if kind is Kind.REASONING:
-            self.reasoning_chars += len(text)
-        if kind is Kind.REFUSAL:
-            self.refusal = (self.refusal + text)[:REFUSAL_LIMIT]
-        if kind is Kind.ANSWER:
+        if kind is Kind.ANSWER:  # first: nearly every event of a fast stream is one
             if self._answer_chars < TEXT_LIMIT:
                 self._parts.append(text[: TEXT_LIMIT - self._answer_chars])
             self._answer_chars += len(text)
+        elif kind is Kind.REASONING:
+            self.reasoning_chars += len(text)
+        elif kind is Kind.REFUSAL:
+            self.refusal = (self.refusal + text)[:REFUSAL_LIMIT]
 
     def _drop_answer(self) -> None:
         """Drop the answer so far: a draft takes its place."""
