@@ -1,9 +1,10 @@
-"""What reading an event costs: inftop's engine against httpx with httpx-sse, from one server, in one run, by turns.
+"""What reading an event costs: inftop's engine, httpx with httpx-sse, and a floor, from one server, by turns.
 
     python -m tests.bench.clients [--turns 5] [--way user]
 
 Two streams of 2,000 tokens a second. Each client reads for some seconds in a process of its own; CPU time is that of
-the client alone, requests included. `tests.bench.ways` says what inftop may be made to go without. Needs the extra
+the client alone, requests included. The floor is a bare protocol of asyncio that only stamps what comes: no client that
+wakes for every event costs less. `tests.bench.ways` says what inftop may be made to go without. Needs the extra
 ``bench``.
 """
 
@@ -16,12 +17,14 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from multiprocessing.connection import Connection as Pipe
+from typing import Final
 
 import httpx
 
 from probes.measure.probe import Prober
 from probes.selftest.load import Load
 from probes.sockets import event_loop
+from probes.transport.connect import parse_peer
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.bench.truths import truth_server
@@ -76,6 +79,42 @@ async def theirs(url: str) -> float:
         return await per_event(read_all)
 
 
+class Floor(asyncio.Protocol):
+    """Sends one request, stamps every read of the answer, and decodes nothing; ``ended`` at the last chunk."""
+
+    def __init__(self, model: str) -> None:
+        self.ended = asyncio.get_running_loop().create_future()
+        self.stamps: list[int] = []
+        self._body = json.dumps({"model": model, "max_tokens": LOAD.tokens}).encode()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Send the request."""
+        assert isinstance(transport, asyncio.Transport)
+        transport.write(b"POST / HTTP/1.1\r\ncontent-length: %d\r\n\r\n%b" % (len(self._body), self._body))
+
+    def data_received(self, data: bytes) -> None:
+        """Stamp a read."""
+        self.stamps.append(time.monotonic_ns())
+        if data.endswith(b"\r\n0\r\n\r\n"):
+            self.ended.set_result(None)
+
+
+async def floor(url: str) -> float:
+    """What an event costs that is only read and stamped."""
+    loop, peer = asyncio.get_running_loop(), parse_peer(url, None)
+
+    async def read(model: str) -> int:
+        transport, protocol = await loop.create_connection(lambda: Floor(model), peer.host, peer.port)
+        await protocol.ended
+        transport.close()
+        return LOAD.tokens
+
+    async def read_all() -> int:
+        return sum(await asyncio.gather(*(read(one.model) for one in LOAD.endpoints(url, url))))
+
+    return await per_event(read_all)
+
+
 async def per_event(read: Callable[[], Awaitable[int]]) -> float:
     """The CPU time of this process for each event that a round reads, microseconds; the first round is not counted."""
     await read()
@@ -86,7 +125,10 @@ async def per_event(read: Callable[[], Awaitable[int]]) -> float:
 
 def measure(client: str, url: str, pipe: Pipe) -> None:
     """Read, and tell the CPU time per event in microseconds."""
-    pipe.send(event_loop.run(ours(url)) if client == "inftop" else asyncio.run(theirs(url)))
+    pipe.send(event_loop.run(ours(url)) if client == "inftop" else asyncio.run(CLIENTS[client](url)))
+
+
+CLIENTS: Final = {"inftop": ours, "httpx + httpx-sse": theirs, "floor": floor}
 
 
 def main() -> None:
@@ -95,7 +137,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--way", choices=list(WAYS), default="real time")
     wanted = parser.parse_args()
-    found: dict[str, list[float]] = {"inftop": [], "httpx + httpx-sse": []}
+    found: dict[str, list[float]] = {client: [] for client in CLIENTS}
     context = multiprocessing.get_context("spawn")
     with truth_server([LOAD]) as url, read_by(wanted.way):
         for _ in range(wanted.turns):
@@ -111,8 +153,8 @@ def main() -> None:
         sys.stdout.write(
             f"{client:<18} {medians[client]:6.1f} µs an event   (turns: {', '.join(f'{one:.0f}' for one in costs)})\n"
         )
-    own, other = medians.values()
-    sys.stdout.write(f"ratio {own / other:.2f}\n")
+    own, other, least = medians.values()
+    sys.stdout.write(f"ratio {own / other:.2f}, of the floor {least / other:.2f}\n")
 
 
 if __name__ == "__main__":
