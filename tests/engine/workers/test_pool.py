@@ -17,7 +17,9 @@ from probes.engine.probing import Timing
 from probes.engine.workers import pool as pool_module
 from probes.engine.workers.pool import WorkerPool
 from probes.engine.workers.process import WorkerProcess
+from probes.feed.messages import EngineStatus, Frame
 from probes.outcome import Outcome
+from probes.store.status import StoreStatus
 from tests.samples import endpoint, sample
 from tests.servers.simulated import MODEL, simulating
 
@@ -99,3 +101,17 @@ async def test_who_takes_over_probes_at_once_what_was_missed_but_not_measured_me
         stop.set()
         await running
     assert [one.outcome for one in samples] == [Outcome.SKIPPED, Outcome.OK]
+
+
+async def test_the_budget_is_over_once_every_worker_that_has_endpoints_says_so():
+    async with pooled(
+        endpoint(name="a", interval=60.0), endpoint(name="b", base_url="http://127.0.0.1:2/v1")
+    ) as engine:
+        pool = engine._probing
+        used = Frame(0, EngineStatus(StoreStatus(), over_budget="the day's budget is used"), ())
+        pool._take(pool._places[0], used)
+        assert engine.status.over_budget is None, "the other may probe"
+        pool._take(pool._places[1], used)
+        assert engine.status.over_budget == "the day's budget is used"
+        pool._lost(pool._places[1], "ended")
+        assert engine.status.over_budget is None, "who takes its place has not said so"
