@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol
 
 from probes.budget.budget import Budget
-from probes.budget.cap import DAY_MS, Ledger
+from probes.budget.cap import DAY_MS, DAYS_KEPT, Ledger
 from probes.budget.charge import Spent, highest_charge
 from probes.endpoint import Endpoint
 
@@ -91,7 +91,8 @@ class HolderLedger(Ledger):
         if block is None:
             return replace(self, ended=self.ended | {day}, unknown="")
         before = self.granted.get(day, NOTHING)
-        kept = {one: granted for one, granted in self.granted.items() if one >= day - 1}
+        days = _days_to_keep(self.granted, day)
+        kept = {one: granted for one, granted in self.granted.items() if one in days}
         granted = {**kept, day: Spent(before.usd + block.usd, before.tokens + block.tokens)}
         return replace(self, granted=granted, last=block, ended=self.ended - {day}, unknown="")
 
@@ -208,8 +209,14 @@ class Grants:
     def _add(self, holder: str, day: int, *, granted: Spent = NOTHING, used: Spent = NOTHING) -> "Grants":
         before = self.grants.get((holder, day), Grant())
         grant = Grant(_sum(before.granted, granted), _sum(before.used, used))
-        kept = {key: one for key, one in self.grants.items() if key[1] >= day - 1}
+        days = _days_to_keep((of for _, of in self.grants), day)
+        kept = {key: one for key, one in self.grants.items() if key[1] in days}
         return Grants({**kept, (holder, day): grant})
+
+
+def _days_to_keep(days: Iterable[int], day: int) -> set[int]:
+    """A day and the newest others of these: what a clock was ahead by, or is back by, makes no grant forgotten."""
+    return {*sorted({*days} - {day})[-DAYS_KEPT:], day}
 
 
 def _sum(one: Spent, other: Spent) -> Spent:

@@ -16,7 +16,7 @@ from probes.budget.blocks import (
     wanted_block,
 )
 from probes.budget.budget import Budget
-from probes.budget.cap import DAY_MS, Ledger
+from probes.budget.cap import DAY_MS, DAYS_KEPT, Ledger
 from probes.budget.charge import Spent, highest_charge
 from tests.samples import endpoint
 
@@ -169,3 +169,19 @@ def test_of_holders_that_end_cleanly_nothing_is_lost(count: int, cap: int, data:
     assert fleet.grants.held(DAY) == NOTHING
     assert fleet.ledger.tokens == fleet.sent
     assert fleet.grants.room(fleet.ledger).tokens_per_day == cap - fleet.sent
+
+
+def test_a_clock_that_is_set_days_ahead_and_back_forgets_no_grant():
+    one = Spent(0.0, 100)
+    ledger = HolderLedger(Budget(None, 1000), DAY).grant(DAY, one).grant(DAY + 3, one)
+    assert ledger.granted == {DAY: one, DAY + 3: one}
+    plain = Ledger(Budget(None, 1000), DAY)
+    grants, _ = Grants().take(plain, "one", DAY, one, one)
+    grants, _ = grants.take(plain, "one", DAY + 3, one, one)
+    assert (grants.held(DAY), grants.held(DAY + 3)) == (one, one)
+    for day in range(DAY + 4, DAY + 30):
+        ledger = ledger.grant(day, one)
+        grants, _ = grants.take(plain, "one", day, one, one)
+    assert grants.held(DAY) == NOTHING
+    assert len(ledger.granted) == len(grants.grants) == DAYS_KEPT + 1
+    assert ledger.grant(DAY, one).granted[DAY] == one, "the day that is asked for is kept, however old"
