@@ -66,6 +66,9 @@ LEAST_OF_USUAL: Final = 0.75
 model to one prompt differ by a few hundredths where they have 200 tokens."""
 
 
+_KIND: Final = attrgetter("kind")
+
+
 @dataclass(frozen=True, slots=True)
 class ShownText:
     """The text that the tokens of an answer were shown as, as far as that is known.
@@ -236,14 +239,15 @@ def _misfit(
     """Why so many tokens cannot be the text of these events; None where they can, or where the text is not known."""
     if not shown.samples:
         return None
-    framing = CALL_TOKENS if any(one.kind is Kind.TOOL for one in contents) else FRAMING_TOKENS
-    density = sum(map(attrgetter("chars"), contents)) / decoded
+    chars = _chars(contents)
+    framing = CALL_TOKENS if Kind.TOOL in chars else FRAMING_TOKENS
+    density = sum(chars.values()) / decoded
     hidden = "there must be reasoning in the count that was neither shown nor counted apart"
-    if decoded > _most(contents, shown.samples) * margin / MARGIN + framing:
+    if decoded > _most(chars, shown.samples) * margin / MARGIN + framing:
         return f"{density:.2f} characters a token are fewer than any tokenizer makes of such text: {hidden}"
     if shown.usual_density is not None and not has_split and density < shown.usual_density * LEAST_OF_USUAL:
         return f"{density:.2f} characters a token where other answers had {shown.usual_density:.2f}: {hidden}"
-    if decoded < _fewest(contents, shown.samples):
+    if decoded < _fewest(chars, shown.samples):
         return f"{density:.2f} characters a token are more than any tokenizer makes of such text"
     return None
 
@@ -255,7 +259,7 @@ def _decoded(part: _SpeedPart, tokens: Tokens) -> _Count | None:
         return _Count(last.tokens - first.tokens, 0)
     if part.tokens is None:
         return None
-    framing = CALL_TOKENS if any(one.kind is Kind.TOOL for one in part.contents) else 0
+    framing = CALL_TOKENS if Kind.TOOL in map(_KIND, part.contents) else 0
     if first.tokens is not None and first.tokens >= (tokens.reasoning or 0) and last.tokens is None:
         return _Count(float((tokens.output or 0) - max(first.tokens, part.arrived_first)), max(1, framing))
     events, more = len(part.contents), part.tokens - len(part.contents)
@@ -277,21 +281,23 @@ def _is_complete(running: int, part: _SpeedPart, tokens: Tokens) -> bool:
     return any(whole is not None and whole - LAG_TOKENS <= running <= whole for whole in (tokens.output, part.tokens))
 
 
-def _most(contents: Iterable[ContentEvent], samples: Mapping[Kind, str]) -> float:
-    """The most tokens that these events can be, each kind of text being like its sample."""
-    return _tokens(contents, samples, most_tokens)
+def _most(chars: Mapping[Kind, int], samples: Mapping[Kind, str]) -> float:
+    """The most tokens that so many characters can be, each kind of text being like its sample."""
+    return _tokens(chars, samples, most_tokens)
 
 
-def _fewest(contents: Iterable[ContentEvent], samples: Mapping[Kind, str]) -> float:
-    """The fewest tokens that these events can be."""
-    return _tokens(contents, samples, fewest_tokens)
+def _fewest(chars: Mapping[Kind, int], samples: Mapping[Kind, str]) -> float:
+    """The fewest tokens that they can be."""
+    return _tokens(chars, samples, fewest_tokens)
 
 
-def _tokens(contents: Iterable[ContentEvent], samples: Mapping[Kind, str], bound: Callable[[str], float]) -> float:
-    chars: dict[Kind, int] = {}
-    for one in contents:
-        chars[one.kind] = chars.get(one.kind, 0) + one.chars
+def _tokens(chars: Mapping[Kind, int], samples: Mapping[Kind, str], bound: Callable[[str], float]) -> float:
     return sum(count * bound(samples[kind]) / len(samples[kind]) for kind, count in chars.items() if samples.get(kind))
+
+
+def _chars(contents: Sequence[ContentEvent]) -> dict[Kind, int]:
+    """The characters of each kind of text."""
+    return {kind: sum(one.chars for one in contents if one.kind is kind) for kind in set(map(_KIND, contents))}
 
 
 def _uneven(contents: Sequence[ContentEvent], samples: Mapping[Kind, str]) -> str | None:
@@ -303,7 +309,7 @@ def _uneven(contents: Sequence[ContentEvent], samples: Mapping[Kind, str]) -> st
     before_ns, answer_ns = answer[0].at - reasoning[0].at, answer[-1].at - answer[0].at
     if answer_ns < SHORTEST_SPAN_MS * 1e6:
         return None
-    thought, said = _most(reasoning, samples) * answer_ns, _most(answer[1:], samples) * before_ns
+    thought, said = _most(_chars(reasoning), samples) * answer_ns, _most(_chars(answer[1:]), samples) * before_ns
     if thought <= PACE * said and said <= PACE * thought:
         return None
     return "the reasoning came at another pace than the answer, as a summary does"
