@@ -405,7 +405,7 @@ async def test_a_store_that_is_needed_and_locked_ends_it_before_anything_is_prob
 
 
 async def test_a_store_that_is_needed_ends_it_when_samples_have_waited_too_long(
-    configured, simulator, tmp_path, monkeypatch, capsys
+    configured, simulator, tmp_path, monkeypatch, capfd
 ):
     monkeypatch.setattr("probes.cli.commands.record.WAITED_LONG_S", 1.0)
     path = tmp_path / "history.db"
@@ -416,6 +416,6 @@ async def test_a_store_that_is_needed_ends_it_when_samples_have_waited_too_long(
     await until(lambda: simulator.records)
     with locked(path), pytest.raises(StoreProblem, match="samples have waited for 1 s, and the store is needed"):
         await recording
-    err = capsys.readouterr().err
+    err = capfd.readouterr().err
     assert "the store takes no samples: another program holds the store locked" in err
     assert "wait" in err.splitlines()[-1]
