@@ -73,6 +73,10 @@ class Line:
             self._pieces = self._pieces()
         return self._pieces
 
+    def is_of(self, row: str | None) -> bool:
+        """Whether it is a line of this row; a heading is of none."""
+        return self.owner is not None and self.owner == row
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Line):
             return NotImplemented
@@ -173,7 +177,7 @@ class Grid(PlainLines, ScrollView, can_focus=False):
                 if is_as_before:
                     self._lines[number] = old  # so is its strip
                 y = number + 1 - self.scroll_offset.y
-                if moved and new.owner is not None and new.owner in (was, selected):
+                if old.is_of(was) != new.is_of(selected):
                     self.refresh(Region(0, y, self.width, 1))
                 elif not is_as_before:
                     begin, end = changed_cells(old.pieces, new.pieces, self.width)
@@ -201,7 +205,7 @@ class Grid(PlainLines, ScrollView, can_focus=False):
             line = self._lines[number]
         else:
             line = NOTHING
-        is_selected = line.owner is not None and line.owner == self._selected
+        is_selected = line.is_of(self._selected)
         drawn = self._strips.get(y)
         if drawn is None or drawn[0] is not line or drawn[1] != is_selected:
             over = Style(bgcolor=self._style("selected").bgcolor) if is_selected else None

@@ -103,6 +103,23 @@ async def test_a_line_painted_in_part_shows_the_same_as_one_painted_whole():
         assert app.grid.painted == [Region(5, 4, 4, 1)]
 
 
+async def test_the_ground_of_the_selected_row_goes_with_it_where_rows_change_places():
+    def drawn(*names):
+        return [Line(((name, "name"), (" of both", "dim")), name) for name in names]
+
+    app = Showing()
+    async with app.run_test(size=(30, 10)) as pilot:
+        app.grid.draw(HEAD, drawn("a", "b"), "a")
+        await pilot.pause()
+        app.grid.painted.clear()
+        app.grid.draw(HEAD, drawn("b", "a"), "a")
+        assert app.grid.painted == [Region(0, 1, 30, 1), Region(0, 2, 30, 1)]
+        await pilot.pause()
+        grounds = [{one.style.bgcolor for one in app.grid.render_line(y)} for y in (1, 2)]
+        assert [len(one) for one in grounds] == [1, 1]
+        assert grounds[0] != grounds[1]
+
+
 async def test_a_click_names_its_row_and_a_heading_is_none():
     app = Showing()
     async with app.run_test(size=(30, 10)) as pilot:
