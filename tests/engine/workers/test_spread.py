@@ -42,7 +42,7 @@ def test_every_host_has_one_worker(hosts: list[tuple[int, float]], count: int):
         (1, 100, 16, 1),
         (4, 1, 2, 4),
         ("auto", 100, 2, 1),
-        ("auto", 100, 16, 4),
+        ("auto", 200, 16, 4),
         ("auto", 100, 3, 2),
         ("auto", 5, 16, 1),
         ("auto", 0, 16, 1),
