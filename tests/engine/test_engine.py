@@ -248,11 +248,11 @@ async def test_a_recorder_outlives_whoever_read_its_lines(tmp_path):
         assert len(stored(tmp_path)) >= before + 3
 
 
-async def test_recording_for_a_while_ends_by_itself(tmp_path, shared_process, capsys):
+async def test_recording_for_a_while_ends_by_itself(tmp_path, shared_process, capfd):
     async with simulating(QUICK) as simulator:
         path = configuration(tmp_path, simulator)
         await _record(path, demo=False, seconds=0.3, publishing=Publishing.from_options(None, None))
-    out, err = capsys.readouterr()
+    out, err = capfd.readouterr()
     assert "sim/one" in out
     assert "rate limits" in out
     assert "recording 1 endpoints" in err
