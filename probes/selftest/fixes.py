@@ -8,7 +8,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -46,12 +46,12 @@ class Facts:
         is_linux = sys.platform.startswith("linux")
         own_units = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "systemd" / "user"
         return cls(
-            user=getpass.getuser(),
+            user=_user(),
             linux=tuple(map(int, numbers.groups())) if is_linux and numbers else (),
             machine=platform.machine(),
             realtime=is_linux and _may_be_realtime(),
             io_uring_disabled=_number(DISABLED),
-            units=tuple(_units((*SYSTEM_UNITS, own_units))) if is_linux else (),
+            units=tuple(_units((SYSTEM_UNITS, (own_units,)))) if is_linux else (),
             own_units=own_units,
         )
 
@@ -114,6 +114,14 @@ def _drop_in(unit: Path, *, is_own: bool) -> Fix:
     )
 
 
+def _user() -> str:
+    """The user as a file of limits names one: by number, where there is no name, as in a container."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f":{os.getuid()}"
+
+
 def _may_be_realtime() -> bool:
     """Whether a thread of this user may have real-time priority: by its limit, or as root."""
     import resource  # Unix only
@@ -128,22 +136,23 @@ def _number(path: Path) -> int:
         return 0
 
 
-def _units(folders: Iterable[Path]) -> Iterable[tuple[Path, bool]]:
-    """Each of inftop's units in these folders, the first of one name that counts, and whether it allows real time."""
-    seen = set()
-    for folder in folders:
-        unit = folder / UNIT
+def _units(places: Iterable[Sequence[Path]]) -> Iterable[tuple[Path, bool]]:
+    """The unit of each place, and whether it allows real time.
+
+    That in the first of its folders counts, with the drop-ins of all of them, in the order of their names.
+    """
+    for folders in places:
         try:
-            is_new = unit.is_file() and unit.resolve() not in seen
-            if is_new:
-                seen.add(unit.resolve())
-                texts = [unit, *sorted((folder / DROP_IN.parent).glob("*.conf"))]
-                yield unit, any(_allows(one.read_text(encoding="utf-8", errors="replace")) for one in texts)
+            unit = next((one for folder in folders if (one := folder / UNIT).is_file()), None)
+            if unit is not None:
+                drop_ins = [one for folder in folders for one in (folder / DROP_IN.parent).glob("*.conf")]
+                texts = [unit, *sorted(drop_ins, key=lambda one: one.name)]
+                yield unit, _allows("\n".join(one.read_text(encoding="utf-8", errors="replace") for one in texts))
         except OSError:  # a folder that may not be read
             continue
 
 
 def _allows(text: str) -> bool:
     """Whether a unit's text sets a limit for real-time priority above 0."""
-    values = re.findall(r"^\s*LimitRTPRIO\s*=\s*(\S+)", text, re.MULTILINE)
+    values = re.findall(r"^[ \t]*LimitRTPRIO[ \t]*=[ \t]*(\S+)", text, re.MULTILINE)
     return bool(values) and values[-1] != "0"

@@ -1,5 +1,6 @@
 """What ``selftest --fix`` finds, says and writes; never anything that was not agreed to."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,15 +49,41 @@ def test_what_no_file_mends_is_said(facts, words):
     assert not found.fixes
 
 
+def a_unit(folder: Path, **files: str) -> Path:
+    """A unit that forbids real time, with drop-ins."""
+    (folder / "inftop.service.d").mkdir(parents=True)
+    (folder / "inftop.service").write_text("[Service]\nLimitRTPRIO=0\n")
+    for name, text in files.items():
+        (folder / "inftop.service.d" / f"{name}.conf").write_text(f"[Service]\n{text}\n")
+    return folder / "inftop.service"
+
+
 def test_units_are_found_with_their_drop_ins(tmp_path):
-    one, other = tmp_path / "one", tmp_path / "other"
-    for folder in (one, other):
-        folder.mkdir()
-        (folder / "inftop.service").write_text("[Service]\nLimitRTPRIO=0\n")
-    (other / "inftop.service.d").mkdir()
-    (other / "inftop.service.d" / "mine.conf").write_text("[Service]\nLimitRTPRIO = 5\n")
-    found = list(fixes._units((one, other, tmp_path / "none")))
-    assert found == [(one / "inftop.service", False), (other / "inftop.service", True)]
+    one = a_unit(tmp_path / "one")
+    other = a_unit(tmp_path / "other", mine="LimitRTPRIO = 5")
+    found = list(fixes._units(((one.parent,), (other.parent,), (tmp_path / "none",))))
+    assert found == [(one, False), (other, True)]
+
+
+def test_a_system_unit_is_one_whose_drop_ins_may_be_in_any_folder_and_the_last_counts(tmp_path):
+    packaged = a_unit(tmp_path / "lib")
+    folders = (tmp_path / "etc", packaged.parent)
+    drop_ins = folders[0] / "inftop.service.d"
+    drop_ins.mkdir(parents=True)
+    (drop_ins / "mine.conf").write_text("[Service]\nLimitRTPRIO=1\n")
+    assert list(fixes._units((folders,))) == [(packaged, True)]
+    (drop_ins / "never.conf").write_text("[Service]\nLimitRTPRIO=0\n")
+    assert list(fixes._units((folders,))) == [(packaged, False)]
+    own = a_unit(tmp_path / "first", late="LimitRTPRIO=1")
+    assert list(fixes._units(((own.parent, packaged.parent),))) == [(own, True)]
+
+
+def test_a_user_without_a_name_is_named_by_number(monkeypatch):
+    def nobody():
+        raise KeyError
+
+    monkeypatch.setattr(fixes.getpass, "getuser", nobody)
+    assert fixes._user() == f":{os.getuid()}"
 
 
 @pytest.fixture
@@ -100,6 +127,28 @@ def test_a_file_with_another_text_stays(unit, capsys):
     assert not selftest_fix.fix(yes=True, facts=unit)
     assert drop_in(unit).read_text() == "mine"
     assert "stays as it is" in capsys.readouterr().err
+
+
+def test_what_is_no_text_stays(unit, capsys):
+    drop_in(unit).parent.mkdir()
+    drop_in(unit).write_bytes(b"\xff\xfe")
+    assert not selftest_fix.fix(yes=True, facts=unit)
+    assert drop_in(unit).read_bytes() == b"\xff\xfe"
+    assert "stays as it is" in capsys.readouterr().err
+
+
+def test_what_cannot_be_read_stays(unit, capsys):
+    drop_in(unit).mkdir(parents=True)
+    assert not selftest_fix.fix(yes=True, facts=unit)
+    assert "cannot be read (Is a directory)" in capsys.readouterr().err
+
+
+def test_a_link_to_nowhere_is_told_and_stays(unit, capsys):
+    drop_in(unit).parent.mkdir()
+    drop_in(unit).symlink_to("nowhere")
+    assert not selftest_fix.fix(yes=True, facts=unit)
+    assert drop_in(unit).is_symlink()
+    assert "Not written" in capsys.readouterr().err
 
 
 def test_where_the_user_may_not_the_line_for_the_administrator_is_said(monkeypatch, capsys):

@@ -31,9 +31,14 @@ def _do(one: Fix, *, yes: bool) -> bool:
     """Say what one fix is and do it where it is wanted and may be done; whether it is done."""
     say(f"\n{one.why}.")
     try:
-        there = one.path.read_text(encoding="utf-8")
-    except OSError:
+        there = one.path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
         there = None
+    except OSError as problem:
+        say(
+            f"{one.path} cannot be read ({problem.strerror}), and stays as it is; it should have\n{_indented(one.text)}"
+        )
+        return False
     if there == one.text:
         say(f"{one.path} says so already: it takes effect {one.effect}.")
         return True
@@ -47,9 +52,13 @@ def _do(one: Fix, *, yes: bool) -> bool:
     if not yes and not (is_interactive() and typer.confirm("Write it?", default=False, err=True)):
         say("Not written." if is_interactive() else "Not written: nobody can be asked here; --yes says yes to all.")
         return False
-    one.path.parent.mkdir(parents=True, exist_ok=True)
-    with one.path.open("x", encoding="utf-8") as file:  # never in the place of what somebody has just put there
-        file.write(one.text)
+    try:
+        one.path.parent.mkdir(parents=True, exist_ok=True)
+        with one.path.open("x", encoding="utf-8") as file:  # never in the place of what somebody has just put there
+            file.write(one.text)
+    except OSError as problem:
+        say(f"Not written: {one.path}: {problem.strerror}.")
+        return False
     say(f"Written: {one.path}. It takes effect {one.effect}.")
     return True
 
