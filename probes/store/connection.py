@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 Dialect = Literal["sqlite", "postgresql"]
@@ -122,9 +122,12 @@ class Database:
             self._connection.driver.close()
 
 
+_TEXTS: Final = 256
+"""So many texts are kept: those of upkeep name ids and times, and none of them comes again."""
+
 _NAMED: Final = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 
-@cache
+@lru_cache(_TEXTS)
 def _as_psycopg_has_it(sql: str) -> str:
     return _NAMED.sub(r"%(\1)s", sql.replace("%", "%%").replace("?", "%s"))

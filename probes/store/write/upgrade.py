@@ -41,17 +41,30 @@ def upgrade(url: str, pragmas: Mapping[str, str | int]) -> None:
     """Run the missing migrations in one transaction: they all happened, or none. Raises StoreProblem."""
     # the URL may hold a password: others can read the arguments of a process
     asked = json.dumps([url, dict(pragmas)])
-    done = subprocess.run(  # noqa: S603 - ours
-        _MIGRATE, input=asked, capture_output=True, text=True, check=False, env=without_keys(os.environ)
-    )
+    try:
+        done = subprocess.run(  # noqa: S603 - ours
+            _MIGRATE,
+            input=asked,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            env=without_keys(os.environ),
+        )
+    except OSError as error:  # of the process, not of the store
+        raise _failed(f"{_MIGRATE[0]}: {error.strerror}") from None
     if done.returncode == 0:
         return
     try:
         state, detail, lasting = json.loads(done.stdout)
     except ValueError:  # killed, or a fault of ours
         last = line((done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1])
-        raise StoreProblem("failed", f"the store could not be brought up to date: {last}") from None
+        raise _failed(last) from None
     raise StoreProblem(state, detail, lasting=lasting)
+
+
+def _failed(why: str) -> StoreProblem:
+    return StoreProblem("failed", f"the store could not be brought up to date: {why}")
 
 
 def make_backup(connection: sqlite3.Connection, path: Path, revision: str) -> Path:

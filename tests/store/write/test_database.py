@@ -4,11 +4,13 @@ import os
 import sqlite3
 import struct
 import subprocess
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from probes.store.connection import Connection
 from probes.store.location import APPLICATION_ID, file_state
 from probes.store.problem import StoreProblem
 from probes.store.write.database import PRAGMAS, open_database
@@ -163,3 +165,18 @@ def test_a_mark_that_was_rolled_back_is_made_again(path):
     assert file_state(path) == "ours"
     fill(path, [sample()])
     assert ask(path, "SELECT count(*) FROM samples") == [(1,)]
+
+
+def test_statements_that_never_come_again_do_not_stay_in_memory():
+    class Driver:
+        def execute(self, sql, values):
+            return None
+
+    connection = Connection(Driver(), "postgresql")
+    tracemalloc.start()
+    try:
+        for number in range(5_000):
+            connection.run(f"DELETE FROM sample WHERE id IN ({'?, ' * 300}{number})")
+        assert tracemalloc.get_traced_memory()[0] < 2_000_000
+    finally:
+        tracemalloc.stop()

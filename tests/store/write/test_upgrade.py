@@ -51,6 +51,22 @@ def test_a_process_that_ends_otherwise_is_a_problem_with_its_last_words(path, mo
     assert ask(path, VERSION) == [("0015",)]
 
 
+def test_last_words_that_are_no_text_are_told_as_far_as_they_are(path, monkeypatch):
+    monkeypatch.setattr(upgrade, "_MIGRATE", ("/bin/sh", "-c", "printf 'no \\377 module' >&2; exit 3"))
+    with pytest.raises(StoreProblem, match="the store could not be brought up to date: no \ufffd module"):
+        open_database(path)
+
+
+def test_a_python_that_may_not_be_run_is_no_fault_of_the_store(path, tmp_path, monkeypatch):
+    barred = tmp_path / "python"
+    barred.touch(mode=0o600)
+    monkeypatch.setattr(upgrade, "_MIGRATE", (str(barred),))
+    with pytest.raises(StoreProblem, match=r"could not be brought up to date: .*/python: Permission denied") as caught:
+        open_database(path)
+    assert (caught.value.state, caught.value.lasting) == ("failed", False)
+    assert ask(path, VERSION) == [("0015",)]
+
+
 def test_the_process_of_migrations_knows_no_key(path, monkeypatch):
     monkeypatch.setenv("SOME_PROVIDERS_KEY", "sk-secret")
     monkeypatch.setenv("PGPASSFILE", "/nowhere")
