@@ -70,6 +70,26 @@ def test_a_request_has_come_when_the_kernel_took_it_in_however_late_it_is_read()
     assert before <= at <= after, "not when it was read"
 
 
+@on_linux
+def test_an_answer_is_planned_from_when_its_request_had_come():
+    pacer = Pacer([LOAD], None)
+    body = json.dumps({"model": LOAD.models[0]}).encode()
+    request = b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
+    with stamping_socket(), socket.create_connection(("127.0.0.1", urlsplit(pacer.urls[0]).port)) as far:
+        [(connecting, _)] = pacer._selector.select(10)
+        pacer._on_readable(connecting)
+        for _ in range(1_000):  # the kernel begins to stamp some time after it is asked to
+            far.sendall(request)
+            [(asking, _)] = pacer._selector.select(10)
+            before_it_is_read = time.monotonic_ns()
+            pacer._on_readable(asking)
+            asked_ns = max(answer.asked_ns for _, _, answer in pacer._due)
+            if asked_ns < before_it_is_read:
+                break
+        assert asked_ns < before_it_is_read
+    pacer._close()
+
+
 def test_a_cap_is_kept_and_a_connection_is(pacer):
     url = pacer.urls[0]
     with httpx.Client() as client:

@@ -12,6 +12,7 @@ from probes.backoff import ExponentialBackoff
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
 from probes.store.retention import Retention
+from probes.store.write.batch_writer import BatchWriter
 from probes.store.write.database import PRAGMAS
 from probes.store.write.journal import BATCH
 from probes.store.write.journal_folder import journal_folder, samples_for, waiting_for
@@ -102,6 +103,35 @@ async def test_what_is_past_its_retention_is_pruned_between_samples(path):
     await until(lambda: not writer.status().waiting)
     assert (starts(path), writer.status().stored) == ([2, now], 3)
     await writer.close(10)
+
+
+def is_idle(writer: Writer) -> bool:
+    """Whether it waits for something to write, or does upkeep, which its thread does before what is written next."""
+    return getattr(writer._task.get_coro().cr_await, "__name__", "") == "_idle"
+
+
+async def test_upkeep_has_its_own_time_which_comes_at_once_after_a_problem(path, monkeypatch):
+    done, problems = [], []
+    do_upkeep, write = BatchWriter.do_upkeep, BatchWriter.write
+
+    def failing(*given):
+        if problems:
+            raise problems.pop()
+        return write(*given)
+
+    monkeypatch.setattr(BatchWriter, "do_upkeep", lambda one: done.append(do_upkeep(one)))
+    monkeypatch.setattr(BatchWriter, "write", failing)
+    writer = Writer(url_of(path), retry=ExponentialBackoff(0.01, 0.01))
+    for at in range(3):
+        await until(lambda: is_idle(writer))
+        writer.put(sample(started_at=at), None)
+        await until(lambda: not writer.status().waiting)
+    assert len(done) == 1, "not whenever nothing waits"
+    problems.append(StoreProblem("failed", "it was away"))
+    writer.put(sample(started_at=3), None)
+    await until(lambda: len(done) == 2)
+    await writer.close(10)
+    assert starts(path) == [0, 1, 2, 3]
 
 
 async def test_values_that_no_database_takes_do_not_hold_up_the_rest(writer, store):
