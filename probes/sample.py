@@ -95,7 +95,7 @@ class Sample(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):  
     """Which sample this is, from `new_sample_id`, wherever it goes; None of those that are older than this column."""
     reopened: bool | None = None
     buffered: bool | None = None
-    speed_basis: Literal["output", "answer"] | None = None
+    speed_basis: Literal["output", "answer", "suspected"] | None = None
     setup_error_bound_ms: float | None = None
     setup_trusted: bool | None = None
     proxy_ms: float | None = None

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from probes.definitions import markdown, sections
-from probes.figures import decode_speed, plausible, timing, token_bounds
+from probes.figures import decode_speed, plausible, steady_speed, timing, token_bounds, token_counts, usual_density
 from probes.measure import deadline
 from probes.outcome import Outcome
 from probes.sample import COLUMNS
@@ -68,11 +68,23 @@ def test_the_numbers_in_the_text_are_those_of_the_code():
     assert f"{token_bounds.MARGIN} × Σ" in costs.formula
     assert f"letters / {token_bounds.LETTERS_OF_ENGLISH} in English prose" in costs.formula
     assert f"letters / {token_bounds.LETTERS} elsewhere" in costs.formula
-    assert f"+ {decode_speed.FRAMING_TOKENS}, + {decode_speed.CALL_TOKENS} with" in costs.formula
-    assert f"fewer than {decode_speed.LEAST_OF_USUAL} of the characters" in costs.text
-    assert f"of at least {decode_speed.USUAL_ANSWERS})" in costs.text
+    assert f"+ {decode_speed.FRAMING_TOKENS}, + {token_counts.CALL_TOKENS} with" in costs.formula
+    assert f"over {decode_speed.FRAMING_TOKENS} more" in costs.text
+    assert f"({usual_density.FAR} standard deviations, of at least {usual_density.ORDINARY_SPREAD} / √n" in costs.text
+    assert f"of at least {usual_density.USUAL_ANSWERS} that differ by no more than {usual_density.MOST_SPREAD:.0%}" in (
+        costs.text.replace("5 %", "5%")
+    )
+    assert f"over {token_bounds.USUAL} times the tokens" in costs.text
+    speed = word("tokens/s").text
+    assert f"no faster than at {steady_speed.READY} of the time" in speed
+    assert f"({steady_speed.FENCE:.0f} times the distance of the quartiles" in speed
+    assert f"differ by more than {steady_speed.STEADY * 100:.0f} %" in speed
+    assert f"within {decode_speed.MOST_UNCERTAIN * 100:.0f} %" in speed
+    assert f"at least {token_counts.TOKEN_LIKE * 100:.0f} % of the events" in speed
+    assert f"{token_counts.SHARE_UNCERTAINTY} × √n" in word("withheld").text
+    assert f"in the last {decode_speed.LEAST_OF_TIME * 100:.0f} % of its time" in word("withheld").text
     assert f"came {decode_speed.PACE:.0f} times faster" in costs.text
-    assert f"less than {decode_speed.SHORTEST_SPAN_MS:.0f} ms" in word("withheld").text
+    assert f"less than {decode_speed.SHORTEST_SPAN_MS:.0f} ms between" in word("withheld").text
     assert f"characters / {timing.CHARS_PER_TOKEN}, rounded up" in word("token source").text
 
 

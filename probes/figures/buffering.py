@@ -52,10 +52,16 @@ def came_at_once(sample: Sample) -> bool | None:
     in_full_packets = 2 * (sample.shared_stamps or 0) >= records
     if gap > LONGEST_GAP_MS:
         return in_full_packets and _in_windows(sample, span, gap)
-    shown = min(tokens, (sample.output_chars or tokens * FEWEST_CHARS_PER_TOKEN) / FEWEST_CHARS_PER_TOKEN)
-    if span <= LONGEST_GAP_MS or shown / span * 1000 > FASTEST_DECODER:
+    if span <= LONGEST_GAP_MS or _is_impossible(sample):
         return True
     return in_full_packets and span < LEAST_SHARE * e2e
+
+
+def _is_impossible(sample: Sample) -> bool:
+    """Whether no hardware decodes the tokens that were shown as fast as they came."""
+    span, tokens = _span_ms(sample), sample.output_tokens or 0
+    shown = min(tokens, (sample.output_chars or tokens * FEWEST_CHARS_PER_TOKEN) / FEWEST_CHARS_PER_TOKEN)
+    return span is not None and shown * 1000 > FASTEST_DECODER * span
 
 
 def _in_windows(sample: Sample, span: float, gap: float) -> bool:
@@ -70,13 +76,15 @@ def is_buffered(sample: Sample, before: Iterable[Sample]) -> bool | None:
     """Whether a sample is to be marked ``buffered``, after the samples of its endpoint ``before`` it, oldest first.
 
     It is where it came at once, and so did, itself among them, at least `MOST` of the newest `ANSWERS` that can tell.
-    None where its answer cannot tell.
+    Of fewer than these the same share is enough where no hardware could have decoded it as it came: then one answer
+    alone shows it. None where its answer cannot tell.
     """
     own = came_at_once(sample)
     if not own:
         return own
-    found_before = [found for one in before if (found := came_at_once(one)) is not None]
-    return 1 + sum(found_before[-(ANSWERS - 1) :]) >= MOST
+    earlier = [told for one in before if (told := came_at_once(one)) is not None][-(ANSWERS - 1) :]
+    needed = MOST * (1 + len(earlier)) / ANSWERS if _is_impossible(sample) else MOST
+    return 1 + sum(earlier) >= needed
 
 
 def _span_ms(sample: Sample) -> float | None:

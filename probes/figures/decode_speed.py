@@ -2,26 +2,23 @@
 
 Providers count the tokens of reasoning whatever they show of it: all of it, a summary, or nothing. What was not shown
 as it was generated was decoded at no time that can be seen from here, so it is in no speed: that is then the speed of
-the answer alone. Where nobody says how much of the count was reasoning, the text must bear the count out.
+the answer alone. Where nobody says how much of the count was reasoning, the text must bear the count out. What gateways
+do to the times is the matter of `probes.figures.steady_speed`, what is known of the counts that of `token_counts`.
 """
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import islice
 from operator import attrgetter
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from probes.events import Kind
-from probes.figures.buffering import FASTEST_DECODER
 from probes.figures.plausible import FASTEST
+from probes.figures.steady_speed import steady_speed
 from probes.figures.timeline import ContentEvent
 from probes.figures.timing import Tokens
-from probes.figures.token_bounds import MARGIN, fewest_tokens, most_tokens
-from probes.outcome import Outcome
-from probes.sample import Sample
-from probes.stats.quantiles import quantile
+from probes.figures.token_bounds import MARGIN, fewest_tokens, most_tokens, usual_tokens
+from probes.figures.token_counts import CALL_TOKENS, StreamPart, TokenCounts
+from probes.figures.usual_density import UsualDensity
 
 FEWEST_EVENTS: Final = 3
 """Content events below which a decode speed says more about chunking than about the model."""
@@ -29,22 +26,15 @@ FEWEST_EVENTS: Final = 3
 SHORTEST_SPAN_MS: Final = 50.0
 """Span of output below which a decode speed is arithmetic on noise (a buffering proxy, one flush)."""
 
-FEW_MORE: Final = 0.03
-"""Where every event is one token, there are at most so many more tokens than events, as a share of the events."""
-
-SHARE_UNCERTAINTY: Final = 0.7
-"""Times √n_first: n_first is wrong by less, as a rule, where it is a share of the characters. So it was for nine of ten
-answers in prose, reasoning, code, JSON, tables and LaTeX, in six languages and two tokenizers."""
+LEAST_OF_TIME: Final = 0.1
+"""The share of E2E within which all output must not have come, or nobody can say that it was not held back."""
 
 MOST_UNCERTAIN: Final = 0.02
-"""The share of a speed's tokens that may be uncertain; above it there is no speed. Times have the same limit
+"""Half the width of a speed's interval, as a share of it; above it there is no speed. Times have the same limit
 (`probes.sample.TRUSTED_SPEED`)."""
 
 FRAMING_TOKENS: Final = 8
 """Tokens of an answer that are in no text: its end, the turns of a chat template."""
-
-CALL_TOKENS: Final = 40
-"""Tokens of an answer with a tool's call that are in no text: also its name, and what stands around its arguments."""
 
 PACE: Final = 3.0
 """Reasoning that comes so many times faster than the answer after it, or slower, was not decoded as it came."""
@@ -52,21 +42,7 @@ PACE: Final = 3.0
 UNKNOWN_MARGIN: Final = 1.15
 """In place of `MARGIN` where nobody knows whether reasoning came raw: models whose does have ordinary tokenizers."""
 
-LAG_TOKENS: Final = 2
-"""By so many a running count may be below the whole at the last content event: the end of the answer is a token too."""
-
-USUAL_ANSWERS: Final = 8
-"""How many earlier answers it takes, at least, for their characters per token to be known."""
-
-USUAL_TOKENS: Final = 16
-"""Shorter answers say nothing about the characters per token."""
-
-LEAST_OF_USUAL: Final = 0.75
-"""The share of an endpoint's usual characters per token below which an answer must hold hidden tokens. Answers of one
-model to one prompt differ by a few hundredths where they have 200 tokens."""
-
-
-_KIND: Final = attrgetter("kind")
+MEAN: Final = "tokens/s is a mean: the speed changed on the way"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,83 +51,47 @@ class ShownText:
 
     ``samples`` is the beginning of each kind of its text. ``hidden_reasoning``: after how many content events there was
     a sign of reasoning that is not shown. ``raw_reasoning``: whether reasoning is streamed as it is generated (false:
-    as a summary), where the stream does not say; None where that is not known. ``usual_density``: the characters per
-    token of the endpoint's other answers, by the function of that name.
+    as a summary), where the stream does not say; None where that is not known. ``usual``: the characters per token of
+    the endpoint's other answers. ``may_end``: the count may hold a token of the answer's end (it was not cut short by
+    the cap). ``dense_tokenizer``: the model's tokenizer is known to make more tokens than most.
     """
 
     samples: Mapping[Kind, str] = field(default_factory=dict)
     hidden_reasoning: Sequence[int] = ()
     raw_reasoning: bool | None = None
-    usual_density: float | None = None
+    usual: UsualDensity | None = None
+    may_end: bool = False
+    dense_tokenizer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """A decode speed in tokens per second and what it is the speed of, or the reason there is none."""
+    """A decode speed in tokens per second and what it is the speed of, or the reason there is none.
+
+    The basis ``suspected`` has no speed: its count may hold reasoning that was neither shown nor counted apart.
+    ``is_mean``: the speed changed on the way.
+    """
 
     tokens_per_s: float | None = None
     withheld: str | None = None
-    basis: Literal["output", "answer"] | None = None
-
-
-@dataclass(frozen=True)
-class _SpeedPart:
-    """The events a speed is of: all output, or the answer alone; ``tokens`` is their count, None if not known."""
-
-    basis: Literal["output", "answer"]
-    contents: Sequence[ContentEvent]
-    tokens: int | None
-
-    @cached_property
-    def arrived_first(self) -> int:
-        """How many events arrived with the first one: those after it that came faster than anything is decoded.
-
-        What a proxy or a compressor hands on in pieces was decoded, as far as its first piece goes, before that came.
-        """
-        chars: int = sum(map(attrgetter("chars"), self.contents))
-        per_char = (self.tokens or 0) / chars
-        since, first = 0, self.contents[0].at
-        for place, one in enumerate(islice(self.contents, 1, None), start=1):
-            since += one.chars
-            if since * per_char < (one.at - first) / 1e9 * FASTEST_DECODER:
-                return place
-        return len(self.contents)
+    basis: Literal["output", "answer", "suspected"] | None = None
+    is_mean: bool = False
 
     @property
-    def rest(self) -> Sequence[ContentEvent]:
-        """What came after the first arrival."""
-        return self.contents[self.arrived_first :]
-
-    @property
-    def span_ms(self) -> float:
-        return (self.contents[-1].at - self.contents[self.arrived_first - 1].at) / 1e6
-
-    @property
-    def too_short(self) -> str | None:
-        """Why there is too little of it for a speed, if there is."""
-        of_it = " of the answer" if self.basis == "answer" else ""
-        if len(self.contents) < FEWEST_EVENTS:
-            return f"{len(self.contents)} content events{of_it}, fewer than {FEWEST_EVENTS}"
-        if (arrivals := 1 + len({one.at for one in self.rest})) < FEWEST_EVENTS:
-            return f"{len(self.contents)} content events{of_it} came at {arrivals} instants, fewer than {FEWEST_EVENTS}"
-        if self.span_ms < SHORTEST_SPAN_MS:
-            return f"{self.basis} spans {self.span_ms:.1f} ms, under {SHORTEST_SPAN_MS:.0f} ms"
-        return None
+    def note(self) -> str | None:
+        """What is to be said of it in a few words; None of an ordinary speed."""
+        if self.withheld is not None:
+            return f"tokens/s withheld: {self.withheld}"
+        return MEAN if self.is_mean else None
 
 
-class _Count(NamedTuple):
-    """A number of tokens, and by how many it may be wrong (``uncertainty``)."""
-
-    tokens: float
-    uncertainty: float
-
-
-def decode_speed(contents: Sequence[ContentEvent], tokens: Tokens, shown: ShownText | None = None) -> Speed:
-    """Decode speed: (n − n_first) / (last content event − first arrival), or why it would be a lie.
+def decode_speed(
+    contents: Sequence[ContentEvent], tokens: Tokens, shown: ShownText | None = None, sent: int | None = None
+) -> Speed:
+    """The speed of the steady part of an answer, tokens over the time that they took, or why it would be a lie.
 
     Of all output where its text is what was decoded; else of the answer (its refusals and tool arguments are part of
-    it), n then being the output less the reasoning. n_first, the tokens that came with the first event at
-    once, is a running count where that can be trusted, else their share of the characters, and at least 1 an event.
+    it), whose tokens are the output less the reasoning. ``sent`` is when the request was sent (monotonic ns).
     """
     shown = shown or ShownText()
     if any(map(attrgetter("draft"), contents)):
@@ -159,145 +99,167 @@ def decode_speed(contents: Sequence[ContentEvent], tokens: Tokens, shown: ShownT
     if tokens.source != "usage" or tokens.output is None:
         why = "the provider's token count cannot be true" if tokens.refused else "the provider sent no token count"
         return Speed(withheld=why)
+    stream = _Stream(contents, tokens.output, tokens.reasoning, shown, sent)
     reasoning = [one for one in contents if one.kind is Kind.REASONING]
     if not reasoning and not tokens.reasoning and (tokens.reasoning == 0 or not shown.hidden_reasoning):
-        return _speed(_SpeedPart("output", contents, tokens.output), tokens, shown)
+        return stream.of_all(MARGIN)
     forms = {shown.raw_reasoning if one.raw is None else one.raw for one in reasoning}
     if not reasoning or shown.hidden_reasoning or False in forms:
-        return _of_answer(contents, tokens, shown)
+        return stream.of_answer()
     raw = forms == {True}
-    of_all = _of_all(contents, tokens, shown, raw=raw)
+    uneven = _uneven(contents, shown.samples)
+    of_all = Speed(withheld=uneven) if uneven else stream.of_all(MARGIN if raw else UNKNOWN_MARGIN)
     if not tokens.reasoning or (raw and of_all.tokens_per_s is not None):
         return of_all
-    of_answer = _of_answer(contents, tokens, shown)
-    short = _answer(contents, tokens).too_short
-    return of_all if short and of_all.tokens_per_s is not None else of_answer
+    of_answer = stream.of_answer()
+    is_short = len(_answer(contents)) < FEWEST_EVENTS or _span_ms(_answer(contents)) < SHORTEST_SPAN_MS
+    return of_all if is_short and of_all.tokens_per_s is not None else of_answer
 
 
-def usual_density(samples: Iterable[Sample]) -> float | None:
-    """The characters per token of an endpoint's answers to one prompt (90 % quantile); None of too few answers.
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """The content events of an answer, its ``output`` tokens by the provider's count and the ``reasoning`` in them."""
 
-    The answers with the most characters per token hold the fewest hidden tokens. Answers whose reasoning is counted
-    apart are left out: a sample does not say which characters are the answer's.
-    """
-    known: list[float] = sorted(
-        one.output_chars / one.output_tokens
-        for one in samples
-        if one.outcome is Outcome.OK and one.token_source == "usage" and not one.reasoning_tokens  # noqa: S105
-        if one.output_chars and one.output_tokens and one.output_tokens >= USUAL_TOKENS
-    )
-    return quantile(known, 0.9) if len(known) >= USUAL_ANSWERS else None
+    contents: Sequence[ContentEvent]
+    output: int
+    reasoning: int | None
+    shown: ShownText
+    sent: int | None
 
+    def of_all(self, margin: float) -> Speed:
+        """The speed of all output, of which the text may have ``margin`` times the tokens that are likely."""
+        return self._speed(self._part(self.contents, self.output), "output", margin)
 
-def _of_all(contents: Sequence[ContentEvent], tokens: Tokens, shown: ShownText, *, raw: bool) -> Speed:
-    """The speed of reasoning and answer together, where they were decoded as they came."""
-    if why := _uneven(contents, shown.samples):
-        return Speed(withheld=why)
-    return _speed(_SpeedPart("output", contents, tokens.output), tokens, shown, MARGIN if raw else UNKNOWN_MARGIN)
+    def of_answer(self) -> Speed:
+        """The speed of the answer alone, which must have come in one piece."""
+        said = [place for place, one in enumerate(self.contents) if one.kind is not Kind.REASONING]
+        thought = [place for place, one in enumerate(self.contents) if one.kind is Kind.REASONING]
+        if said and any(said[0] < place <= said[-1] for place in (*thought, *self.shown.hidden_reasoning)):
+            return Speed(withheld="there was reasoning between parts of the answer")
+        apart = self.output - self.reasoning if self.reasoning else None
+        return self._speed(self._part(_answer(self.contents), apart), "answer", MARGIN)
 
+    def _part(self, contents: Sequence[ContentEvent], tokens: int | None) -> StreamPart:
+        shown = self.shown
+        return StreamPart(contents, tokens, self.output, self.reasoning or 0, shown.samples, may_end=shown.may_end)
 
-def _of_answer(contents: Sequence[ContentEvent], tokens: Tokens, shown: ShownText) -> Speed:
-    """The speed of the answer alone, which must have come in one piece."""
-    said = [place for place, one in enumerate(contents) if one.kind is not Kind.REASONING]
-    thought = [place for place, one in enumerate(contents) if one.kind is Kind.REASONING]
-    if said and any(said[0] < place <= said[-1] for place in (*thought, *shown.hidden_reasoning)):
-        return Speed(withheld="there was reasoning between parts of the answer")
-    return _speed(_answer(contents, tokens), tokens, shown)
+    def _speed(self, part: StreamPart, basis: Literal["output", "answer"], margin: float) -> Speed:
+        """The speed of a part whose text bears its count out."""
+        if why := _too_short(part.contents, basis):
+            return Speed(withheld=why)
+        counts = part.counts()
+        if counts is None:
+            return Speed(withheld="the reasoning was not shown as it was generated, and is not counted apart")
+        if counts.upto[-1] - counts.upto[0] < FEWEST_EVENTS - 1:
+            return Speed(withheld=f"{self.output} output tokens, too few")
+        if found := self._misfit(part, counts, margin):
+            return found
+        at = list(map(attrgetter("at"), part.contents))
+        steady = steady_speed(at, counts.upto, self.sent, counts.noise)
+        per_s, doubt = steady.tokens_per_s, counts.uncertainty(steady.first, steady.last)
+        if per_s is None:
+            return Speed(withheld=steady.withheld)
+        if doubt > MOST_UNCERTAIN * steady.tokens:
+            words = f"{steady.tokens:.0f} of {part.tokens} tokens came in its steady part, give or take {doubt:.0f}"
+            return Speed(withheld=f"{words}: too few to tell")
+        if steady.error + doubt / steady.tokens > MOST_UNCERTAIN:
+            return Speed(withheld=f"it came too unevenly: {per_s:,.0f} tokens/s, give or take {steady.error:.1%}")
+        if steady.span_ms < SHORTEST_SPAN_MS:
+            return Speed(withheld=f"the steady part of the {basis} spans {steady.span_ms:.1f} ms, {_UNDER}")
+        if (
+            basis == "output"
+            and self.sent is not None
+            and _span_ms(part.contents) < LEAST_OF_TIME * ((at[-1] - self.sent) / 1e6)
+        ):
+            return Speed(
+                withheld=f"all of it came in the last {LEAST_OF_TIME:.0%} of its time: it may have been held back"
+            )
+        if per_s > FASTEST:
+            return Speed(withheld=f"{per_s:,.0f} tokens/s cannot be true")
+        return Speed(round(per_s, 3), None, basis, steady.is_mean)
 
-
-def _answer(contents: Sequence[ContentEvent], tokens: Tokens) -> _SpeedPart:
-    apart = tokens.output - tokens.reasoning if tokens.output is not None and tokens.reasoning else None
-    return _SpeedPart("answer", [one for one in contents if one.kind is not Kind.REASONING], apart)
-
-
-def _speed(part: _SpeedPart, tokens: Tokens, shown: ShownText, margin: float = MARGIN) -> Speed:
-    """The speed of a part whose text bears the count out: with a ``margin`` over what its script lets expect."""
-    if why := part.too_short:
-        return Speed(withheld=why)
-    counted = _decoded(part, tokens)
-    if counted is None:
-        return Speed(withheld="the reasoning was not shown as it was generated, and is not counted apart")
-    decoded = counted.tokens
-    if decoded <= 0:
-        return Speed(withheld=f"{tokens.output} output tokens, too few")
-    if why := _misfit(part.rest, decoded, shown, margin, has_split=bool(tokens.reasoning)):
-        return Speed(withheld=why)
-    if counted.uncertainty > MOST_UNCERTAIN * decoded:
-        words = (
-            f"{decoded:.0f} of {part.tokens} tokens came after the first event, give or take {counted.uncertainty:.0f}"
-        )
-        return Speed(withheld=f"{words}: too few to tell")
-    per_s = decoded / part.span_ms * 1000
-    if per_s > FASTEST:
-        return Speed(withheld=f"{per_s:,.0f} tokens/s cannot be true")
-    return Speed(round(per_s, 3), basis=part.basis)
-
-
-def _misfit(
-    contents: Sequence[ContentEvent], decoded: float, shown: ShownText, margin: float, *, has_split: bool
-) -> str | None:
-    """Why so many tokens cannot be the text of these events; None where they can, or where the text is not known."""
-    if not shown.samples:
+    def _misfit(self, part: StreamPart, counts: TokenCounts, margin: float) -> Speed | None:
+        """No speed where so many tokens cannot be the text of these events; None where they can, or nobody knows."""
+        shown = self.shown
+        rest = part.contents[1:]
+        decoded = counts.upto[-1] - counts.upto[0]
+        if not shown.samples:
+            return None
+        framing = CALL_TOKENS if part.has_call else FRAMING_TOKENS
+        chars = _chars(rest)
+        density = sum(chars.values()) / decoded
+        few = f"{density:.2f} characters a token are fewer than"
+        if part.tokens is not None and part.tokens - counts.upto[-1] > framing:
+            missing = part.tokens - counts.upto[-1]
+            return _suspected(f"{missing:.0f} of {part.tokens} tokens are in none of its {len(part.contents)} events")
+        if decoded > _most(chars, shown.samples) * margin / MARGIN + framing:
+            return _suspected(f"{few} any tokenizer makes of such text")
+        if not self.reasoning and shown.usual is not None:
+            if density < shown.usual.range(decoded)[0]:
+                return _suspected(
+                    f"{density:.2f} characters a token where other answers had {shown.usual.chars_per_token:.2f}"
+                )
+        elif self.reasoning is None and not shown.dense_tokenizer:
+            usual = _tokens(chars, shown.samples, usual_tokens)
+            if usual is not None and decoded > usual + framing:
+                return _suspected(f"{few} most tokenizers make of such text")
+        if decoded < (_tokens(chars, shown.samples, fewest_tokens) or 0.0):
+            return Speed(withheld=f"{density:.2f} characters a token are more than any tokenizer makes of such text")
         return None
-    chars = _chars(contents)
-    framing = CALL_TOKENS if Kind.TOOL in chars else FRAMING_TOKENS
-    density = sum(chars.values()) / decoded
-    hidden = "there must be reasoning in the count that was neither shown nor counted apart"
-    if decoded > _most(chars, shown.samples) * margin / MARGIN + framing:
-        return f"{density:.2f} characters a token are fewer than any tokenizer makes of such text: {hidden}"
-    if shown.usual_density is not None and not has_split and density < shown.usual_density * LEAST_OF_USUAL:
-        return f"{density:.2f} characters a token where other answers had {shown.usual_density:.2f}: {hidden}"
-    if decoded < _fewest(chars, shown.samples):
-        return f"{density:.2f} characters a token are more than any tokenizer makes of such text"
+
+
+_UNDER: Final = f"under {SHORTEST_SPAN_MS:.0f} ms"
+
+
+def _suspected(why: str) -> Speed:
+    return Speed(
+        withheld=f"{why}: there must be reasoning in the count that was neither shown nor counted apart",
+        basis="suspected",
+    )
+
+
+def _too_short(contents: Sequence[ContentEvent], basis: Literal["output", "answer"]) -> str | None:
+    """Why there is too little of a stream for a speed, if there is."""
+    of_it = " of the answer" if basis == "answer" else ""
+    if len(contents) < FEWEST_EVENTS:
+        return f"{len(contents)} content events{of_it}, fewer than {FEWEST_EVENTS}"
+    if (arrivals := len({one.at for one in contents})) < FEWEST_EVENTS:
+        return f"{len(contents)} content events{of_it} came at {arrivals} instants, fewer than {FEWEST_EVENTS}"
+    if (span := _span_ms(contents)) < SHORTEST_SPAN_MS:
+        return f"{basis} spans {span:.1f} ms, {_UNDER}"
     return None
 
 
-def _decoded(part: _SpeedPart, tokens: Tokens) -> _Count | None:
-    """The tokens of a part after its first arrival; None where nobody knows."""
-    first, last = part.contents[part.arrived_first - 1], part.contents[-1]
-    if first.tokens is not None and last.tokens is not None and _is_complete(last.tokens, part, tokens):
-        return _Count(last.tokens - first.tokens, 0)
-    if part.tokens is None:
-        return None
-    framing = CALL_TOKENS if Kind.TOOL in map(_KIND, part.contents) else 0
-    if first.tokens is not None and first.tokens >= (tokens.reasoning or 0) and last.tokens is None:
-        return _Count(float((tokens.output or 0) - max(first.tokens, part.arrived_first)), max(1, framing))
-    events, more = len(part.contents), part.tokens - len(part.contents)
-    if 0 <= more <= max(1, events * FEW_MORE):  # a token an event, but for a few; one may be the end of the answer
-        return _Count(part.tokens - part.arrived_first, max(min(more, _share_uncertainty(part.arrived_first)), framing))
-    chars: int = sum(map(attrgetter("chars"), part.contents))
-    rest: int = sum(map(attrgetter("chars"), part.rest))
-    share = min(part.tokens * rest / chars, part.tokens - part.arrived_first)
-    return _Count(share, max(_share_uncertainty(part.tokens - share), framing))
+def _span_ms(contents: Sequence[ContentEvent]) -> float:
+    return (contents[-1].at - contents[0].at) / 1e6 if contents else 0.0
 
 
-def _share_uncertainty(first: float) -> float:
-    """By how many tokens an estimate of those that came first may be wrong, and with it that of the rest."""
-    return max(1.0, SHARE_UNCERTAINTY * math.sqrt(first))
-
-
-def _is_complete(running: int, part: _SpeedPart, tokens: Tokens) -> bool:
-    """Whether a running count at the last content event is that of all output, or of all of the part."""
-    return any(whole is not None and whole - LAG_TOKENS <= running <= whole for whole in (tokens.output, part.tokens))
+def _answer(contents: Sequence[ContentEvent]) -> list[ContentEvent]:
+    return [one for one in contents if one.kind is not Kind.REASONING]
 
 
 def _most(chars: Mapping[Kind, int], samples: Mapping[Kind, str]) -> float:
     """The most tokens that so many characters can be, each kind of text being like its sample."""
-    return _tokens(chars, samples, most_tokens)
+    return _tokens(chars, samples, most_tokens) or 0.0
 
 
-def _fewest(chars: Mapping[Kind, int], samples: Mapping[Kind, str]) -> float:
-    """The fewest tokens that they can be."""
-    return _tokens(chars, samples, fewest_tokens)
-
-
-def _tokens(chars: Mapping[Kind, int], samples: Mapping[Kind, str], bound: Callable[[str], float]) -> float:
-    return sum(count * bound(samples[kind]) / len(samples[kind]) for kind, count in chars.items() if samples.get(kind))
+def _tokens(
+    chars: Mapping[Kind, int], samples: Mapping[Kind, str], bound: Callable[[str], float | None]
+) -> float | None:
+    """A bound of the tokens of so many characters, each kind of text being like its sample; None where one has none."""
+    found = 0.0
+    for kind, count in chars.items():
+        if sample := samples.get(kind):
+            of_sample = bound(sample)
+            if of_sample is None:
+                return None
+            found += count * of_sample / len(sample)
+    return found
 
 
 def _chars(contents: Sequence[ContentEvent]) -> dict[Kind, int]:
     """The characters of each kind of text."""
-    return {kind: sum(one.chars for one in contents if one.kind is kind) for kind in set(map(_KIND, contents))}
+    return {kind: sum(one.chars for one in contents if one.kind is kind) for kind in {one.kind for one in contents}}
 
 
 def _uneven(contents: Sequence[ContentEvent], samples: Mapping[Kind, str]) -> str | None:

@@ -8,6 +8,8 @@ place. Bounds are wide enough for every honest provider known, so that nothing t
   no ordinary text has more tokens than characters. Where no reasoning is told apart, its characters count too. Of these
   characters no more than `OVERRUN_TOKENS` + `OVERRUN` × the cap: some servers heed no cap, but one that floods a probe
   with text is not to spend the budget of all the others, by its count or by an estimate.
+- output ≥ the fewest tokens that the text can be, − `FEW_TOKENS`: by its words, and by the characters per token of the
+  endpoint's other answers (`probes.figures.usual_density`). Some servers count chunks, or what a chunk holds.
 - reasoning ≤ output and ≤ `MOST_REASONING`: some caps leave reasoning out, and models think up to such budgets.
 - input ≤ bytes of prompt and of the endpoint's own body fields + `MOST_FRAMING`: no token is less than a byte; around
   the prompt come templates, system prompts, and what a search tool brings.
@@ -29,8 +31,11 @@ from probes.budget.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint
 from probes.events import ServerTimes, Usage
 from probes.figures.response import ResponseAccumulator
+from probes.figures.token_bounds import fewest_tokens
+from probes.figures.usual_density import USUAL_TOKENS, UsualDensity
 
 SLACK_TOKENS: Final = 64
+FEW_TOKENS: Final = 2
 OVERRUN_TOKENS: Final = 20_000
 OVERRUN: Final = 16
 MOST_REASONING: Final = 200_000
@@ -60,14 +65,19 @@ class PlausibleFigures:
     count_refused: bool = False
 
 
-def plausible_figures(answer: ResponseAccumulator, endpoint: Endpoint) -> PlausibleFigures:
-    """The usage and the server times of an answer without what cannot be true."""
+def plausible_figures(
+    answer: ResponseAccumulator, endpoint: Endpoint, usual: UsualDensity | None = None
+) -> PlausibleFigures:
+    """The usage and the server times of an answer without what cannot be true.
+
+    ``usual`` is how many characters a token has in the endpoint's other answers, None where that is not known.
+    """
     times, refused = _times(answer.times)
     reported = answer.usage
     if reported is None:
         return PlausibleFigures(None, times, _chars(answer.chars, endpoint), tuple(refused))
     usage = reported
-    why = _wrong_output(usage, answer, endpoint)
+    why = _wrong_output(usage, answer, endpoint) or _too_few(usage, answer, usual)
     if why is not None:
         refused.append(why)
         usage = replace(usage, output=None, reasoning=None)
@@ -114,6 +124,22 @@ def _wrong_output(usage: Usage, answer: ResponseAccumulator, endpoint: Endpoint)
     if output + min(usage.input or 0, _most_input(endpoint)) > MOST_TOKENS:
         return f"{output:,} output tokens after {usage.input or 0:,} of input"
     return None
+
+
+def _too_few(usage: Usage, answer: ResponseAccumulator, usual: UsualDensity | None) -> str | None:
+    """Why the output count is too small for the text that came; None where it is not.
+
+    What is counted apart as reasoning may have been shown as a summary, so that its text says nothing.
+    """
+    if usage.output is None or answer.reasoning_chars or usage.reasoning:
+        return None
+    known = sum(map(len, answer.samples.values()))
+    fewest = sum(map(fewest_tokens, answer.samples.values())) * answer.chars / max(1, known)
+    if usual is not None and usage.output >= USUAL_TOKENS:
+        fewest = max(fewest, answer.chars / usual.range(usage.output)[1])
+    if usage.output + FEW_TOKENS >= fewest:
+        return None
+    return f"{usage.output:,} output tokens for {answer.chars:,} characters"
 
 
 def _most_output(chars: int, endpoint: Endpoint) -> int:

@@ -3,6 +3,7 @@
 The decode speed (tokens/s) has rules of its own: `probes.figures.decode_speed`.
 """
 
+import math
 from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter, sub
@@ -28,7 +29,9 @@ class Tokens:
     refused: bool = False
 
 
-def count_tokens(usage: Usage | None, output_chars: int, *, refused: bool = False) -> Tokens:
+def count_tokens(
+    usage: Usage | None, output_chars: int, chars_per_token: float = CHARS_PER_TOKEN, *, refused: bool = False
+) -> Tokens:
     """The provider's own counts; else, where there was output, an estimate from its characters, marked as one.
 
     ``refused``: the provider named a count that cannot be true (`probes.figures.plausible`), so there is an estimate
@@ -39,7 +42,7 @@ def count_tokens(usage: Usage | None, output_chars: int, *, refused: bool = Fals
     partial = usage or Usage()
     if not output_chars and not refused:
         return Tokens(partial.input, partial.cached)
-    estimate = -(-output_chars // CHARS_PER_TOKEN)
+    estimate = math.ceil(output_chars / chars_per_token)
     return Tokens(partial.input, partial.cached, estimate, partial.reasoning, "estimate", refused)
 
 
@@ -69,9 +72,12 @@ def e2e_ms(timeline: Timeline) -> float | None:
 
 
 def end_to_end_speed(timeline: Timeline, tokens: Tokens) -> float | None:
-    """Output tokens / E2E, tokens per second; None without a count of the provider's, or where it cannot be true."""
+    """Output tokens / E2E, tokens per second; None without a count of the provider's, or where it cannot be true.
+
+    Where the provider's count is not believed it is that of the estimate in its place.
+    """
     whole = e2e_ms(timeline)
-    if tokens.source != "usage" or not tokens.output or whole is None or whole <= 0:
+    if not (tokens.source == "usage" or tokens.refused) or not tokens.output or whole is None or whole <= 0:
         return None
     found = round(tokens.output / whole * 1000, 3)
     return found if found <= FASTEST else None

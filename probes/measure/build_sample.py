@@ -9,13 +9,15 @@ from msgspec import structs
 
 from probes.budget.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint
-from probes.events import raw_reasoning
+from probes.events import CAPPED, raw_reasoning
 from probes.figures import timing
 from probes.figures.decode_speed import ShownText, Speed, decode_speed
 from probes.figures.error_bound import error_bound, setup_bound_ms
 from probes.figures.plausible import PlausibleFigures, plausible_figures
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
+from probes.figures.token_bounds import CHARS_PER_TOKEN, has_dense_tokenizer
+from probes.figures.usual_density import UsualDensity
 from probes.measure.classify import classify
 from probes.measure.host_noise import HostNoise
 from probes.measure.own_fault import Absence
@@ -49,7 +51,7 @@ def build_sample(
     host_noise: HostNoise,
     absences: Sequence[Absence] = (),
     credentials: Credentials | None,
-    usual_density: float | None = None,
+    usual_density: UsualDensity | None = None,
 ) -> Sample:
     """Build the one sample of a probe.
 
@@ -57,16 +59,17 @@ def build_sample(
     ms since the epoch; ``status`` and ``limits`` are the response's; ``reused``: the connection was open before.
     ``wait`` is how long the provider wants us to wait after a refusal. Times that one of the ``absences`` within the
     probe may have distorted are not trusted. ``usual_density`` is that of the endpoint's answers before this
-    one (`probes.figures.decode_speed.usual_density`).
+    one (`probes.figures.usual_density`).
     """
-    figures = plausible_figures(answer, endpoint)
+    figures = plausible_figures(answer, endpoint, usual_density)
     answer = replace(answer, usage=figures.usage, times=figures.times)
     classification = classify(answer, endpoint)
-    tokens = timing.count_tokens(figures.usage, figures.chars, refused=figures.count_refused)
-    speed = decode_speed(timeline.contents, tokens, _shown_text(answer, endpoint, usual_density))
-    is_withheld = classification.outcome is Outcome.OK and speed.withheld
-    withheld = f"tokens/s withheld: {speed.withheld}" if is_withheld else None
-    details = (classification.detail, _queue_detail(answer, timeline), _refused_detail(figures), withheld)
+    per_token = usual_density.chars_per_token if usual_density else CHARS_PER_TOKEN
+    tokens = timing.count_tokens(figures.usage, figures.chars, per_token, refused=figures.count_refused)
+    shown = _shown_text(answer, endpoint, usual_density)
+    speed = decode_speed(timeline.contents, tokens, shown, timeline.sent)
+    note = speed.note if classification.outcome is Outcome.OK else None
+    details = (classification.detail, _queue_detail(answer, timeline), _refused_detail(figures), note)
     sample = Sample(
         started_at=started_at,
         vantage=vantage,
@@ -151,12 +154,14 @@ def _token_columns(tokens: timing.Tokens) -> dict[str, Any]:
     }
 
 
-def _shown_text(answer: ResponseAccumulator, endpoint: Endpoint, usual_density: float | None) -> ShownText:
+def _shown_text(answer: ResponseAccumulator, endpoint: Endpoint, usual: UsualDensity | None) -> ShownText:
     """How the answer's tokens were shown; a known model decides whether reasoning is raw, else its provider does."""
     raw = raw_reasoning(endpoint.model)
     if raw is None and endpoint.quirks.raw_reasoning:
         raw = True
-    return ShownText(answer.samples, answer.hidden_reasoning, raw, usual_density)
+    may_end = (answer.finish or "").lower() not in CAPPED
+    dense = has_dense_tokenizer(endpoint.model)
+    return ShownText(answer.samples, answer.hidden_reasoning, raw, usual, may_end=may_end, dense_tokenizer=dense)
 
 
 def _speed_columns(speed: Speed, end_to_end: float | None) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.events import Failure
 from probes.figures.buffering import ANSWERS, DETAIL, is_buffered
-from probes.figures.decode_speed import usual_density
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
+from probes.figures.usual_density import usual_density
 from probes.measure.build_sample import build_sample, reopened, unmeasured_sample
 from probes.measure.connections import Connections
 from probes.measure.deadline import Deadline

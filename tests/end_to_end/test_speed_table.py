@@ -44,7 +44,10 @@ async def test_a_speed_is_within_a_hundredth_of_the_truth_or_withheld_with_the_r
             is_timed(one)
             if held_up(one):
                 continue
-            assert one.sample.speed_basis == basis, (one.form, one.sample.outcome_detail)
+            assert one.sample.speed_basis in (basis, None if basis else "suspected"), (
+                one.form,
+                one.sample.outcome_detail,
+            )
             if one.error is None:
                 assert (one.sample.outcome_detail or "").startswith("tokens/s withheld: "), one.form
             elif abs(one.error) > 0.01 + one.bent:

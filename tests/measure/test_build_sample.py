@@ -10,6 +10,7 @@ from probes.endpoint import Endpoint, Price, Quirks
 from probes.events import Event, Failure, Finish, Kind, Output, Queued, ServedBy, StreamEnd, Usage
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
+from probes.figures.usual_density import UsualDensity
 from probes.keys.secret import Secret
 from probes.measure.build_sample import _shown_text, build_sample, unmeasured_sample
 from probes.measure.host_noise import HostNoise
@@ -163,8 +164,17 @@ def test_what_is_not_known_is_none_and_never_nothing():
 
 
 def test_the_time_of_a_token_is_that_of_its_speed():
-    sample = assembled(*[Output(Kind.ANSWER, "word ")] * 101, Usage(output=103), Finish("stop"))
-    assert (sample.tokens_per_s, sample.tpot_ms) == (10.2, 98.0392)
+    sample = assembled(*[Output(Kind.ANSWER, "word ")] * 103, Usage(output=103), Finish("stop"))
+    assert (sample.tokens_per_s, sample.tpot_ms) == (10.0, 100.0)
+
+
+def test_tokens_in_no_event_are_in_no_speed():
+    """The end of an answer is one of them; a chat template may have a few."""
+    for more in (1, 2, 8):
+        sample = assembled(*[Output(Kind.ANSWER, "word ")] * 60, Usage(output=60 + more), Finish("stop"))
+        assert (sample.tokens_per_s, sample.speed_basis) == (10.0, "output"), more
+    sample = assembled(*[Output(Kind.ANSWER, "word ")] * 60, Usage(output=72), Finish("stop"))
+    assert (sample.tokens_per_s, sample.speed_basis) == (None, "suspected")
 
 
 def test_a_count_that_cannot_be_true_is_said():
@@ -246,8 +256,8 @@ def test_a_used_up_quota_is_named_by_its_window_and_credits_have_none(message, w
 )
 def test_whether_reasoning_is_raw_is_known_by_the_model_and_else_by_its_provider(model, provider_streams_raw, raw):
     one = endpoint(model=model, quirks=Quirks(raw_reasoning=provider_streams_raw))
-    shown = _shown_text(ResponseAccumulator(), one, 3.5)
-    assert (shown.raw_reasoning, shown.usual_density) == (raw, 3.5)
+    shown = _shown_text(ResponseAccumulator(), one, UsualDensity(3.5, 0.01))
+    assert (shown.raw_reasoning, shown.usual) == (raw, (3.5, 0.01))
 
 
 def test_a_hit_is_named_by_the_providers_words_before_ours():

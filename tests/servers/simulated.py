@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -33,9 +34,9 @@ def address(simulator: Simulator, dialect: str) -> str:
 
 
 def has_speed(tokens_per_s: float | None, detail: str | None) -> bool:
-    """Whether a sample has a decode speed, or was made on a machine so busy that its output came all at once."""
-    at_once = ("tokens/s withheld: output spans", "tokens/s withheld: answer spans")
-    return (tokens_per_s is None) == any(one in (detail or "") for one in at_once)
+    """Whether a sample has a decode speed, or was made on a machine so busy that it came at once, or unevenly."""
+    busy = r"tokens/s withheld: (?:(?:the steady part of the )?\w+ spans|it came|the beginning came)"
+    return (tokens_per_s is None) == bool(re.search(busy, detail or ""))
 
 
 def body(model: str = MODEL, **fields: Any) -> dict[str, Any]:

@@ -1,0 +1,313 @@
+"""The speed of a stream's steady part, whatever a gateway held back of it and let go at once; pure.
+
+Nothing can be received before it was decoded. So of a decoder that writes r tokens a second, whose tokens something may
+hold back on the way, token N is received at instant t₀ + N / r or later, and exactly then where nothing is held back at
+that moment. Those moments lie on one line, whatever happens between them, and its slope is the speed:
+
+- An event is an *anchor* where what follows it did not lie ready: where the next event came no faster than at
+  `READY` of the time that its tokens take. What came faster belongs to one burst, whatever its spacing.
+- A first burst larger than all others is a backlog: the line begins behind it. A last one, of the end of the answer, is
+  left out where the stream comes in bursts.
+- An interval that takes far longer for its tokens than the others is a stall of the decoder: it is left out. One that a
+  gateway made is followed by what it held back, so that both are one interval of the usual speed.
+
+The speed is not steady where its thirds differ (`STEADY`), or where tokens came earlier than the line allows.
+tests/figures/streams.py has the streams that this was built against.
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, pairwise
+from operator import mul
+from typing import Final, NamedTuple
+
+READY: Final = 0.75
+"""An event that came within this share of its tokens' decode time after the one before lay ready already."""
+
+STEADY: Final = 0.05
+"""Thirds of a steady stream differ by no more, as a share of its speed."""
+
+FENCE: Final = 8.0
+"""Times the distance between the quartiles above the upper one (and twice the median): a stall. A gap of decoders that
+draw their pace anew for every token, exponentially, is longer once in 20,000 tokens."""
+
+FEWEST_INTERVALS: Final = 2
+FEWEST_BURSTS: Final = 3
+"""Intervals between anchors that a speed takes: of single events, and of bursts, of which less is known."""
+
+LEAST_TIME: Final = 0.25
+"""The share of a stream's time that must be steady: of less, nobody can say which part was the usual one."""
+
+ODD_BURST: Final = 1.4
+"""Times the usual size: a first burst that differs by more began with the stream, and not when the others do."""
+
+EVENTS_OF_BURSTS: Final = 2
+"""Most intervals have so many events, at least, where a stream comes in bursts."""
+
+READY_TOGETHER: Final = 0.33
+"""The share of its tokens' decode time that what is between the events of a burst takes at most."""
+
+CLEARLY_HELD: Final = 20.0
+DRAINED: Final = 3.0
+"""A beginning so many times faster than the rest lay ready in any case; from the lower one on it did where the request
+was sent long enough before to have decoded it at the speed of the rest. Between 1 and that nobody can tell."""
+
+SMALL_HEAD: Final = 0.1
+"""A beginning of a smaller share of the tokens is left out, whatever it was."""
+
+LOOKS: Final = 32
+"""Instants at which the first guess looks at a stream."""
+
+LAGS: Final = (8, 12, 16)
+"""So many looks apart its slopes are taken."""
+
+GUESSES: Final = (0.5, 0.85)
+"""Quantiles of these slopes from which the search begins, one after the other."""
+
+ROUNDS: Final = 8
+"""After which the grouping must have settled; it does in two or three."""
+
+TOO_FEW: Final = "it came in too few pieces, or stood still most of the time"
+HELD_OR_FASTER: Final = "the beginning came faster than the rest: it was held back, or decoded faster"
+
+
+class Interval(NamedTuple):
+    """What came between two anchors, the events ``first`` and ``last``: ``tokens`` tokens in ``ns`` nanoseconds."""
+
+    ns: int
+    tokens: float
+    first: int
+    last: int
+
+    @property
+    def pace(self) -> float:
+        """Nanoseconds a token."""
+        return self.ns / self.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class SteadySpeed:
+    """A speed in tokens per second, or in ``withheld`` why there is none.
+
+    ``error`` is half the width of its interval, as a share of it, as far as the times go. It is of ``tokens`` tokens
+    within ``span_ms``, from the event with index ``first`` to that with ``last``. ``is_mean``: the speed changed.
+    """
+
+    tokens_per_s: float | None = None
+    withheld: str | None = None
+    error: float = 0.0
+    tokens: float = 0.0
+    span_ms: float = 0.0
+    first: int = 0
+    last: int = 0
+    is_mean: bool = False
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Intervals in order, without first and last bursts that say nothing; ``kept`` are those of them without stalls.
+
+    ``ends`` are the indices of all anchors. ``has_backlog``: the first burst was larger than all others.
+    """
+
+    ends: list[int]
+    intervals: list[Interval]
+    kept: list[Interval]
+    has_backlog: bool
+    in_bursts: bool
+
+    @cached_property
+    def tokens(self) -> float:
+        return sum(one.tokens for one in self.kept)
+
+    @cached_property
+    def ns(self) -> int:
+        return sum(one.ns for one in self.kept)
+
+    @cached_property
+    def per_ns(self) -> float:
+        return self.tokens / self.ns
+
+    @cached_property
+    def off(self) -> list[float]:
+        """By how many nanoseconds each kept interval is longer than its tokens take."""
+        return [one.ns - one.tokens / self.per_ns for one in self.kept]
+
+
+def steady_speed(at: Sequence[int], tokens: Sequence[float], sent: int | None, noise: float = 0.0) -> SteadySpeed:
+    """The speed of a stream, in which ``tokens[i]`` tokens had come when event i came ``at[i]`` (monotonic ns).
+
+    ``sent`` is when the request was sent, None if not known. ``noise``: of a part of n tokens the count may be wrong by
+    ``noise`` × √n, as an estimate from characters is.
+    """
+    fit = _settled(at, tokens)
+    if fit is None or fit.ns < LEAST_TIME * (at[-1] - at[0]):
+        return SteadySpeed(withheld=TOO_FEW)
+    first, last = fit.intervals[0].first, fit.intervals[-1].last
+    if fit.has_backlog:
+        head_ns, head = at[first] - at[0], tokens[first] - tokens[0]
+        faster = head / head_ns / fit.per_ns if head_ns else math.inf
+        if faster < CLEARLY_HELD and not _could_be_held(at[first], tokens[first], fit.per_ns, sent):
+            return _mean(at, tokens, 0, len(at) - 1)
+        if faster < DRAINED and head > SMALL_HEAD * (tokens[-1] - tokens[0]):
+            return SteadySpeed(withheld=HELD_OR_FASTER)
+    error = _error(at, fit)
+    thirds = _thirds(fit)
+    blur = (2.0 if fit.in_bursts else 0.0) + 2 * noise * math.sqrt(fit.tokens / 3)
+    apart = (max(thirds) - min(thirds)) / fit.per_ns
+    if apart > STEADY + 3 * blur / fit.tokens or _too_early(at, tokens, fit) > STEADY * fit.tokens + 2 + blur:
+        slowest = min(thirds[1:], default=fit.per_ns)
+        begins_faster = thirds[0] > (1 + STEADY + 3 * _scatter(fit)) * slowest
+        if begins_faster and _could_be_held(at[first], tokens[first], slowest, sent):
+            return SteadySpeed(withheld=HELD_OR_FASTER)
+        if not fit.in_bursts:
+            first, last = first if fit.has_backlog else 0, len(at) - 1
+        return _mean(at, tokens, first, last)
+    return SteadySpeed(fit.per_ns * 1e9, None, error, fit.tokens, fit.ns / 1e6, first, last)
+
+
+def _mean(at: Sequence[int], tokens: Sequence[float], first: int, last: int) -> SteadySpeed:
+    span, count = at[last] - at[first], tokens[last] - tokens[first]
+    return SteadySpeed(count / span * 1e9, None, 0.0, count, span / 1e6, first, last, is_mean=True)
+
+
+def _settled(at: Sequence[int], tokens: Sequence[float]) -> _Fit | None:
+    """The intervals between anchors at the speed that they themselves have; None where there are too few."""
+    for guess in _first_guesses(at, tokens):
+        fit = _fit(at, tokens, _anchors(at, tokens, guess))
+        for _ in range(ROUNDS):
+            if fit is None or (ends := _anchors(at, tokens, fit.per_ns)) == fit.ends:
+                break
+            fit = _fit(at, tokens, ends)
+        if fit is not None:
+            return fit
+    return None
+
+
+def _first_guesses(at: Sequence[int], tokens: Sequence[float]) -> list[float]:
+    """Tokens a nanosecond, to begin with: quantiles of the slopes between instants evenly spaced over the stream.
+
+    Evenly in time: a burst has few of them, however many tokens it has. The upper quantile is that of a stream that
+    stands still for a long time. None that is 0.
+    """
+    step = (at[-1] - at[0]) / LOOKS
+    if step <= 0:
+        return []
+    seen, place = [], 0
+    for look in range(LOOKS + 1):
+        until = at[0] + step * look
+        while place + 1 < len(at) and at[place + 1] <= until:
+            place += 1
+        seen.append(tokens[place])
+    slopes = sorted(
+        (late - early) / (lag * step) for lag in LAGS for early, late in zip(seen, seen[lag:], strict=False)
+    )
+    return [slope for share in GUESSES if (slope := slopes[int(share * len(slopes))]) > 0]
+
+
+def _anchors(at: Sequence[int], tokens: Sequence[float], per_ns: float) -> list[int]:
+    """The indices of the events after which nothing lay ready; the last one is always among them."""
+    wait = READY / per_ns
+    steps = enumerate(zip(at, islice(at, 1, None), tokens, islice(tokens, 1, None), strict=False))
+    ends = [place for place, (now, then, had, has) in steps if then - now >= wait * (has - had)]
+    return [*ends, len(at) - 1]
+
+
+def _fit(at: Sequence[int], tokens: Sequence[float], ends: list[int]) -> _Fit | None:
+    """The intervals between anchors, without what a backlog and the end of the answer distort; None of too few."""
+    intervals = [_interval(at, tokens, a, b) for a, b in pairwise(ends) if tokens[b] > tokens[a]]
+    if len(intervals) < FEWEST_INTERVALS:
+        return None
+    largest = max(one.tokens for one in intervals[:-1])
+    has_backlog = ends[0] > 0 and tokens[ends[0]] > 2 * largest
+    last_is_odd = intervals[-1].tokens > 2 * largest
+    in_bursts = _come_in_bursts(at, tokens, intervals)
+    if has_backlog:
+        intervals = intervals[len(intervals) > FEWEST_BURSTS :]
+    elif in_bursts:
+        usual = statistics.median(one.tokens for one in intervals)
+        intervals = intervals[not usual / ODD_BURST <= tokens[ends[0]] <= usual * ODD_BURST :]
+    elif ends[0] > 0 and tokens[ends[0]] > tokens[0]:
+        intervals.insert(0, _interval(at, tokens, 0, ends[0]))
+    if in_bursts or (last_is_odd and len(intervals) > FEWEST_INTERVALS):
+        intervals.pop()
+    if len(intervals) < (FEWEST_BURSTS if in_bursts else FEWEST_INTERVALS):
+        return None
+    return _Fit(ends, intervals, _without_stalls(intervals), has_backlog, in_bursts)
+
+
+def _interval(at: Sequence[int], tokens: Sequence[float], first: int, last: int) -> Interval:
+    return Interval(at[last] - at[first], tokens[last] - tokens[first], first, last)
+
+
+def _come_in_bursts(at: Sequence[int], tokens: Sequence[float], intervals: Sequence[Interval]) -> bool:
+    """Whether most intervals hold several events that lay ready together, rather than gaps of uneven length."""
+    if statistics.median(one.last - one.first for one in intervals) < EVENTS_OF_BURSTS:
+        return False
+    whole_ns, whole = sum(one.ns for one in intervals), sum(one.tokens for one in intervals)
+    within = [_interval(at, tokens, one.first + 1, one.last) for one in intervals]
+    within_ns, within_tokens = sum(one.ns for one in within), sum(one.tokens for one in within)
+    return within_ns * whole < READY_TOGETHER * within_tokens * whole_ns
+
+
+def _without_stalls(intervals: list[Interval]) -> list[Interval]:
+    """The intervals but those that took far longer for their tokens than the others."""
+    paces = sorted(one.pace for one in intervals)
+    lower, middle, upper = (paces[len(paces) * quarter // 4] for quarter in (1, 2, 3))
+    longest = max(upper + FENCE * (upper - lower), 2 * middle)
+    return [one for one in intervals if one.pace <= longest]
+
+
+def _could_be_held(at: int, tokens: float, per_ns: float, sent: int | None) -> bool:
+    """Whether so many tokens can have been decoded by ``at``, at that speed, since the request was ``sent``."""
+    return sent is None or at - sent >= tokens / per_ns * (1 - STEADY)
+
+
+def _error(at: Sequence[int], fit: _Fit) -> float:
+    """How far the speed can be off by the moments at which its anchors were received, as a share of it.
+
+    Delays of single anchors make neighbouring intervals differ in opposite ways, which a decoder's own unevenness does
+    not: the covariance of neighbours is minus the variance of a delay (a moving average of order 1). Two standard
+    deviations at both ends. What comes in bursts may, at each end, leave most of a token undelivered; and where the
+    bursts at the two ends took different times to deliver, it is not known which moment of them is the anchor.
+    """
+    variance = max(0.0, -sum(map(mul, fit.off, fit.off[1:])) / len(fit.off))
+    error = 2 * math.sqrt(2 * variance) / fit.ns
+    if not fit.in_bursts:
+        return error
+    before = dict(zip(fit.ends[1:], fit.ends, strict=False)) | {fit.ends[0]: -1}
+    first, last = (at[one] - at[before[one] + 1] for one in (fit.intervals[0].first, fit.intervals[-1].last))
+    return max(error, 1 / fit.tokens) + abs(last - first) / fit.ns
+
+
+def _thirds(fit: _Fit) -> list[float]:
+    """The speeds, in tokens a nanosecond, of the three parts of equally many tokens; fewer where a part has none."""
+    parts, before = [[0.0, 0], [0.0, 0], [0.0, 0]], 0.0
+    for one in fit.kept:
+        part = parts[min(2, int(3 * (before + one.tokens / 2) / fit.tokens))]
+        part[0] += one.tokens
+        part[1] += one.ns
+        before += one.tokens
+    return [count / ns for count, ns in parts if ns]
+
+
+def _scatter(fit: _Fit) -> float:
+    """The standard error of a third's speed, as a share of it, by how its intervals differ."""
+    return math.sqrt(3 * sum(map(mul, fit.off, fit.off))) / fit.ns
+
+
+def _too_early(at: Sequence[int], tokens: Sequence[float], fit: _Fit) -> float:
+    """By how many tokens anchors came before the line through earlier ones: more than an answer of one speed can.
+
+    What comes late later on, behind a stall, lies on another line.
+    """
+    late = latest = early = 0.0
+    first = fit.intervals[0].first
+    for a, b in pairwise([first, *(one for one in fit.ends if one > first)]):
+        late += (at[b] - at[a]) * fit.per_ns - (tokens[b] - tokens[a])
+        latest = max(latest, late)
+        early = max(early, latest - late)
+    return early
