@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from probes.rate_limits.windows import WINDOWS_S
+from probes.rate_limits.windows import WINDOWS_S, window_s
 
 UPSTREAM: Final = " upstream"
 """Suffix of the scope of a bucket that a gateway passes on from its provider."""
@@ -21,14 +21,16 @@ Measure = Literal["requests", "tokens"]
 
 _STORED: Final = re.compile(
     r"(?:(?P<direction>input|output) )?(?P<kind>requests|tokens)"
-    rf"(?:/(?P<scope>[a-z ]{{1,{LONGEST_SCOPE + len(UPSTREAM)}}}))?"
+    rf"(?:/(?P<scope>[a-z0-9 ]{{1,{LONGEST_SCOPE + len(UPSTREAM)}}}))?"
     r"=(?P<remaining>[^/@]+)/(?P<limit>[^/@]+)@(?P<reset>[^/@]+)"
 )
+
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """One limit. ``scope`` is its window or variant in the header's words ("minute", "day", "dynamic"), if any.
+    """One limit. ``scope`` is its window or variant in the header's words ("minute", "30s azure", "dynamic"), if any.
 
     ``limit`` and ``remaining`` are requests or tokens; ``reset_s`` is seconds from when the headers came.
     """
@@ -42,16 +44,23 @@ class Bucket:
 
     @property
     def headroom(self) -> float | None:
-        """Remaining / limit; None where either is unknown or the limit is 0 (Mistral: a model outside the plan)."""
+        """Remaining / limit; None where either is unknown or the limit is 0 (Mistral: a model outside the plan).
+
+        Of an unknown limit too nothing left is 0.
+        """
+        if self.limit is None:
+            return 0.0 if self.remaining == 0 else None
         return self.remaining / self.limit if self.limit and self.remaining is not None else None
 
     @property
     def words(self) -> str:
-        """Its name for people: ``input tokens per minute``, ``requests``, ``tokens (dynamic)``."""
+        """Its name for people: ``input tokens per minute``, ``tokens per 30 s (azure)``, ``tokens (dynamic)``."""
         name = f"{self.direction} {self.kind}" if self.direction else self.kind
         window, _, variant = (self.scope or "").partition(" ")
-        if window not in WINDOWS_S:
+        if window_s(window) is None:
             window, variant = "", self.scope or ""
+        elif window not in WINDOWS_S:
+            window = f"{window_s(window)} s"
         return f"{name}{f' per {window}' if window else ''}{f' ({variant})' if variant else ''}"
 
     def __str__(self) -> str:
@@ -83,9 +92,12 @@ def _short(amount: float | None) -> str:
 
 
 def amount_of(text: str) -> float | None:
-    """A finite number of a header or of a sample that can be meant; None where the text is none."""
+    """A finite number of a header or of a sample that can be meant; None where the text is none.
+
+    Commas may part thousands (``30,000``); of a header that came twice there is a blank behind them.
+    """
     try:
-        amount = float(text)
+        amount = float(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
     except ValueError:
         return None
     return amount if math.isfinite(amount) and abs(amount) <= LARGEST_AMOUNT else None

@@ -2,13 +2,20 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from probes.rate_limits.bucket import LONGEST_SCOPE, UPSTREAM, Bucket, Direction, Measure, amount_of
-from probes.rate_limits.windows import WINDOWS_S
+from probes.rate_limits.bucket import UPSTREAM, Bucket, Measure, amount_of
+from probes.rate_limits.limit_names import Field, LimitName, header_limit
+from probes.rate_limits.standard_fields import (
+    Policy,
+    amounts_and_policies,
+    policies,
+    states,
+    unnamed_state,
+)
 
 LONGEST_RESET_S: Final = 400 * 86400.0
 """Longest reset and wait that are believed: a header with more was misread or is hostile."""
@@ -23,32 +30,10 @@ MESSAGE_LIMIT: Final = 2000
 """Characters of an error's message that are searched."""
 
 _LONGEST_LIST: Final = 256
-"""Characters that are read of a Retry-After that was sent more than once."""
+"""Characters that are read of a reset, or a Retry-After, that was sent more than once."""
 
-_Place = tuple[Measure, str | None, Direction | None]
-"""Which bucket of a response: what it counts, its scope, its direction."""
-
-# Every header family is the same words in another order: x-ratelimit-limit-requests (OpenAI, Groq, SambaNova),
-# -tokens-minute (Cerebras), -req-minute (Mistral), -tokens-prompt (Fireworks), no measure at all (Together,
-# OpenRouter), x-tokenlimit-remaining-dynamic (Together), anthropic-ratelimit-input-tokens-reset.
-_FAMILY: Final = re.compile(
-    r"(?:x-)?(ratelimitbysize|ratelimit|tokenlimit)-(.+)|anthropic-(?:ratelimit|(priority|fast))-(.+)"
-)
-_FIELDS: Final = frozenset({"limit", "remaining", "reset"})
-_MEASURES: Final[Mapping[str, Measure]] = {
-    "requests": "requests",
-    "request": "requests",
-    "req": "requests",
-    "tokens": "tokens",
-    "token": "tokens",
-}
-_DIRECTIONS: Final[Mapping[str, Direction]] = {
-    "input": "input",
-    "prompt": "input",
-    "output": "output",
-    "generated": "output",
-}
-_VARIANTS: Final = frozenset({"dynamic", "cache", "adjusted", "usage", "based", "priority", "fast"})
+_PLAIN: Final = LimitName("requests")
+"""The limit of ``RateLimit-Limit``, whose window stands in ``RateLimit-Policy``, if anywhere."""
 
 _UNITS_S: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART: Final = r"(\d{1,12}(?:\.\d{1,12})?)(ns|us|µs|ms|s|m|h|d)"
@@ -73,13 +58,9 @@ class RateLimits:
     def tightest(self, kind: Measure) -> Bucket | None:
         """The bucket of that kind with the least headroom; one without a known headroom only where no other is.
 
-        Of equals, one with a reset: Mistral sends the same limit twice, once with its reset.
+        Of equals, one with a reset (Mistral sends the same limit twice, once with its reset), and the longest.
         """
-
-        def ease(one: Bucket) -> tuple[float, bool]:
-            return (math.inf if one.headroom is None else one.headroom, one.reset_s is None)
-
-        return min((one for one in self.buckets if one.kind == kind), key=ease, default=None)
+        return min((one for one in self.buckets if one.kind == kind), key=_ease, default=None)
 
     def over(self, windows: Mapping[str, str]) -> "RateLimits":
         """The same, with these windows by measure where the headers name none (Groq: requests are per day)."""
@@ -100,20 +81,19 @@ def rate_limits(headers: Mapping[str, str], now_epoch_s: float) -> RateLimits:
     upstream = {
         name.removeprefix(UPSTREAM_PREFIX): value for name, value in headers.items() if name.startswith(UPSTREAM_PREFIX)
     }
-    found, passed_on = _fields_by_bucket(headers), _fields_by_bucket(upstream)
-    for place, fields in passed_on.items():
-        own = found.get(place, {})
-        if any(own.get(name, value) != value for name, value in fields.items()):
-            kind, scope, direction = place
-            place = (kind, f"{scope or ''}{UPSTREAM}".strip(), direction)
-            own = {}
-        found[place] = {**fields, **own}
-    buckets = [_bucket(*place, fields, now) for place, fields in found.items()]
+    buckets = _buckets(headers, now)
+    for passed_on in _buckets(upstream, now):
+        place = (passed_on.kind, passed_on.scope, passed_on.direction)
+        own = next((at for at, one in enumerate(buckets) if (one.kind, one.scope, one.direction) == place), None)
+        if own is None:
+            buckets.append(passed_on)
+        elif joined := _joined(buckets[own], passed_on):
+            buckets[own] = joined
+        else:
+            buckets.append(replace(passed_on, scope=f"{passed_on.scope or ''}{UPSTREAM}".strip()))
     waits = [wait for one in (headers, upstream) if (wait := _retry_after(one, now)) is not None]
     over = headers.get("x-ratelimit-over-limit", "").strip().lower()
-    return RateLimits(
-        tuple(one for one in buckets if one is not None), max(waits, default=None), over in {"yes", "true", "1"}
-    )
+    return RateLimits(tuple(buckets), max(waits, default=None), over in {"yes", "true", "1"})
 
 
 def parse_reset(text: str, now_epoch_s: float) -> float | None:
@@ -142,77 +122,114 @@ def retry_hint(message: str) -> float | None:
     return parse_reset(amount + unit[:1], 0.0)
 
 
-def _place(name: str) -> tuple[Measure, str | None, Direction | None, str] | None:
-    """Which bucket, and which field of it, a header is about; None for headers that are about none."""
-    family = _FAMILY.fullmatch(name)
-    if family is None:
-        return None
-    words = re.split("[-_]", family[2] or family[4])
-    if family[3]:
-        words.append(family[3])
-    fields = [one for one in words if one in _FIELDS]
-    rest = [one for one in words if one not in _FIELDS]
-    scopes = [one for one in rest if one in WINDOWS_S or one in _VARIANTS]
-    directions = [_DIRECTIONS[one] for one in rest if one in _DIRECTIONS]
-    measures = [_MEASURES[one] for one in rest if one in _MEASURES]
-    if len(fields) != 1 or len(scopes) + len(directions) + len(measures) != len(rest):
-        return None  # it means something else: x-ratelimit-over-limit, ratelimitbysize-query-cost
-    scope = " ".join(scopes)
-    if len(scope) > LONGEST_SCOPE:
-        return None
-    usual: Measure = "tokens" if family[1] in {"tokenlimit", "ratelimitbysize"} else "requests"
-    return (
-        measures[0] if measures else usual,
-        scope or None,
-        directions[0] if directions else None,
-        fields[0],
-    )
-
-
-def _fields_by_bucket(headers: Mapping[str, str]) -> dict[_Place, dict[str, str]]:
-    """The fields ("limit", "remaining", "reset") that the headers have for each bucket, in their order."""
-    found: dict[_Place, dict[str, str]] = {}
-    for name, value in headers.items():
-        if placed := _place(name):
-            kind, scope, direction, field = placed
-            found.setdefault((kind, scope, direction), {})[field] = value
-    return found
-
-
 def _server_time(headers: Mapping[str, str], now_epoch_s: float) -> float:
     """The time to count a server's instants from: its own ``Date`` where that is far from our clock, else our clock."""
     date = _instant(headers.get("date", "")) if "date" in headers else None
     return now_epoch_s if date is None or abs(date - now_epoch_s) <= CLOCKS_AGREE_S else date
 
 
-def _bucket(
-    kind: Measure,
-    scope: str | None,
-    direction: Direction | None,
-    values: Mapping[str, str],
-    now_epoch_s: float,
-) -> Bucket | None:
-    limit, remaining = (amount_of(values.get(field, "")) for field in ("limit", "remaining"))
-    if limit is not None and limit < 0:
-        return None  # Azure: -1 is "no such limit", and its remaining means nothing
-    if remaining is not None and remaining < 0:
-        remaining = None
-    reset_s = parse_reset(values.get("reset", ""), now_epoch_s)
-    if limit is None and remaining is None and reset_s is None:
+def _buckets(headers: Mapping[str, str], now_epoch_s: float) -> list[Bucket]:
+    """Return the buckets that one server's headers tell of, in their order; of several for one limit the tightest."""
+    fields: dict[LimitName, dict[Field, str]] = {}
+    for name, value in headers.items():
+        if found := header_limit(name):
+            fields.setdefault(found[0], {})[found[1]] = value
+    for field, value in unnamed_state(headers).items():
+        fields.setdefault(_PLAIN, {}).setdefault(field, value)
+    general = policies(headers)
+    buckets = [
+        bucket
+        for limit, values in fields.items()
+        for bucket in _field_buckets(limit, values, general if limit == _PLAIN else [], now_epoch_s)
+    ]
+    named = {policy.name: policy.parameters for policy in general}
+    joined = [Policy(state.name, {**named.get(state.name, {}), **state.parameters}) for state in states(headers)]
+    for policy in [*joined, *([] if _PLAIN in fields else general)]:
+        if bucket := policy.bucket():
+            reset_s = None if bucket.reset_s is None else parse_reset(f"{bucket.reset_s:f}", now_epoch_s)
+            buckets.append(replace(bucket, reset_s=reset_s))
+    return _each_once(buckets)
+
+
+def _field_buckets(
+    limit: LimitName, fields: Mapping[Field, str], general: Sequence[Policy], now_epoch_s: float
+) -> Iterator[Bucket]:
+    """Yield the bucket of one limit's fields, in the window of the policy with its quota, and one of each other policy.
+
+    Where fields have several values (two servers in a row), those at one place belong together, and the tightest count.
+    """
+    limits, behind = amounts_and_policies(fields.get("limit", ""))
+    remainings, _ = amounts_and_policies(fields.get("remaining", ""))
+    resets = _resets(fields.get("reset", ""), now_epoch_s)
+    places = range(max(map(len, (limits, remainings, resets))))
+    found = [Bucket(*limit, *(_at(values, place) for values in (limits, remainings, resets))) for place in places]
+    known = [
+        replace(one, remaining=None) if one.remaining is not None and one.remaining < 0 else one
+        for one in found
+        if one.limit is None or one.limit >= 0  # Azure: -1 is "no such limit", and its remaining means nothing
+    ]
+    tightest = min(known, key=_ease, default=None)
+    others = [*behind, *general]
+    if tightest is not None:
+        own = next((one for one in others if tightest.limit in (None, one.parameter("q"))), None)
+        if own is not None and (policy := own.bucket()) and limit.scope is None:
+            others = [one for one in others if one.parameter("q") != own.parameter("q")]
+            limited = policy.limit if tightest.limit is None else tightest.limit
+            tightest = replace(policy, limit=limited, remaining=tightest.remaining, reset_s=tightest.reset_s)
+        yield tightest
+    yield from (bucket for one in others if (bucket := one.bucket()))
+
+
+def _at(values: Sequence[float], place: int) -> float | None:
+    """Return the value at a place, else the last one; None if there is none."""
+    return values[min(place, len(values) - 1)] if values else None
+
+
+def _each_once(buckets: Iterable[Bucket]) -> list[Bucket]:
+    """Return the buckets with those of one and the same limit joined, or the tightest of them where they differ."""
+    found: dict[tuple[object, ...], Bucket] = {}
+    for one in buckets:
+        place = (one.kind, one.scope, one.direction)
+        same = found.get(place, one)
+        found[place] = joined if (joined := _joined(same, one)) else min(same, one, key=_ease)
+    return list(found.values())
+
+
+def _joined(one: Bucket, other: Bucket) -> Bucket | None:
+    """Return a bucket with what either knows, or None if they contradict each other."""
+    pairs = [(getattr(one, name), getattr(other, name)) for name in ("limit", "remaining", "reset_s")]
+    if any(mine is not None and its is not None and mine != its for mine, its in pairs):
         return None
-    return Bucket(kind, scope, direction, limit, remaining, reset_s)
+    limit, remaining, reset_s = (its if mine is None else mine for mine, its in pairs)
+    return replace(one, limit=limit, remaining=remaining, reset_s=reset_s)
+
+
+def _ease(bucket: Bucket) -> tuple[float, bool, float]:
+    """Return the sort key of tightness: least headroom first, of equals the one that resets last, if it says when."""
+    headroom = math.inf if bucket.headroom is None else bucket.headroom
+    return (headroom, bucket.reset_s is None, -(bucket.reset_s or 0.0))
+
+
+def _resets(text: str, now_epoch_s: float) -> list[float]:
+    """Return the waits in a field: several, joined by commas, where it was sent more than once (RFC 9110 §5.3)."""
+    whole = parse_reset(text, now_epoch_s)
+    if whole is not None:  # also a date, which has a comma in it
+        return [whole]
+    waits = (parse_reset(one, now_epoch_s) for one in text[:_LONGEST_LIST].split(","))
+    return [wait for wait in waits if wait is not None]
 
 
 def _retry_after(headers: Mapping[str, str], now_epoch_s: float) -> float | None:
+    """Return the longest wait that is asked for: a gateway's own, its provider's, or one of Kong's limits'."""
     exact = amount_of(headers.get("retry-after-ms", ""))  # OpenAI's, finer than the standard one
     if exact is not None and 0 <= exact / 1000 <= LONGEST_RESET_S:
         return exact / 1000
-    text = headers.get("retry-after", "")
-    if (wait := parse_reset(text, now_epoch_s)) is not None:
-        return wait
-    # a gateway's own and its provider's, joined by a comma (RFC 9110 §5.3): take the longest
-    waits = (parse_reset(one, now_epoch_s) for one in text[:_LONGEST_LIST].split(","))
-    return max((one for one in waits if one is not None), default=None)
+    texts = (
+        value
+        for name, value in headers.items()
+        if name == "retry-after" or ("ratelimit" in name and "retry-after" in name)
+    )
+    return max((wait for text in texts for wait in _resets(text, now_epoch_s)), default=None)
 
 
 def _duration(text: str) -> float | None:

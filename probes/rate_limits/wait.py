@@ -10,7 +10,7 @@ from probes.outcome import LIMITED, Outcome
 from probes.rate_limits.bucket import UPSTREAM, Bucket
 from probes.rate_limits.headers import LONGEST_RESET_S, MESSAGE_LIMIT, RateLimits
 from probes.rate_limits.refused_bucket import NamedLimit, named_limit
-from probes.rate_limits.windows import WINDOWS_S
+from probes.rate_limits.windows import WINDOWS_S, window_s
 
 CLOSED_S: Final = 6 * 3600.0
 """The wait where nothing is allowed at all (a limit of 0): somebody has to raise the limit first."""
@@ -76,7 +76,7 @@ def wait_after(failure: Failure, limits: RateLimits | None, now_epoch_s: float) 
 def _until_refilled(bucket: Bucket, words: NamedLimit, requested: Wait | None, now_epoch_s: float) -> Wait | None:
     """The wait for an empty bucket; None where its reset is not known, or the ``requested`` wait counts instead."""
     window = _window(bucket, words)
-    variants = {*(bucket.scope or "").split()} - WINDOWS_S.keys() - {UPSTREAM.strip()}
+    variants = {word for word in (bucket.scope or "").split() if window_s(word) is None} - {UPSTREAM.strip()}
     if bucket.limit == 0 and (requested is None or variants):  # Azure has a 0 where there is no limit
         return Wait(CLOSED_S, f"the limit of {bucket.words} is 0, nothing is allowed")
     if bucket.reset_s is None:

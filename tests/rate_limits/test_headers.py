@@ -329,7 +329,7 @@ def test_retry_after(headers, seconds):
         {"x-ratelimit-limit-requests": "unlimited"},
         {"x-ratelimit-limit-requests": "nan", "x-ratelimit-remaining-requests": "inf"},
         {"x-ratelimit-limit-images": "10"},
-        {"x-ratelimit-": "1", "x-ratelimit": "1", "ratelimit-policy": "10;w=1", "x-ratelimit-limit-reset": "1"},
+        {"x-ratelimit-": "1", "x-ratelimit": "1", "ratelimit-policy": "w=1", "x-ratelimit-limit-reset": "1"},
         {"content-type": "text/event-stream", "date": "Wed, 18 Nov 2026 11:07:00 GMT"},
     ],
 )

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from probes.rate_limits.windows import WINDOWS_S
+from probes.rate_limits.windows import window_s
 from probes.sample import Sample
 
 if TYPE_CHECKING:  # before the first picture nobody has told a limit
@@ -37,7 +37,7 @@ def empty_at(readings: "Sequence[tuple[int, Bucket]]") -> int | None:
     if count < LEAST_READINGS or used <= 0 or now <= begin:
         return None
     wait_ms = last.remaining / used * (now - begin)
-    lasts_s = last.reset_s if last.reset_s is not None else WINDOWS_S.get((last.scope or "").partition(" ")[0])
+    lasts_s = last.reset_s if last.reset_s is not None else window_s((last.scope or "").partition(" ")[0])
     return None if lasts_s is not None and wait_ms >= lasts_s * 1000 else now + round(wait_ms)
 
 

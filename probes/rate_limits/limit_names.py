@@ -1,0 +1,132 @@
+"""Which limit a name is about, be it of a header or of a policy: what it counts, over which window, for whom; pure."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal, NamedTuple
+
+from probes.rate_limits.bucket import LONGEST_SCOPE, Direction, Measure
+from probes.rate_limits.windows import WINDOWS_S
+
+Field = Literal["limit", "remaining", "reset"]
+
+_FIELDS: Final[Mapping[str, Field]] = {"limit": "limit", "remaining": "remaining", "reset": "reset"}
+_MEASURES: Final[Mapping[str, Measure]] = {
+    "requests": "requests",
+    "request": "requests",
+    "req": "requests",
+    "tokens": "tokens",
+    "token": "tokens",
+}
+_DIRECTIONS: Final[Mapping[str, Direction]] = {
+    "input": "input",
+    "prompt": "input",
+    "output": "output",
+    "completion": "output",
+    "generated": "output",
+}
+_WINDOWS: Final = {name: name for name in WINDOWS_S} | {"hourly": "hour", "daily": "day", "monthly": "month"}
+_SCOPES: Final = frozenset(
+    {"dynamic", "cache", "adjusted", "usage", "based", "priority", "fast"}
+    | {"project", "workspace", "organization", "org", "team", "user", "key", "model", "global"}
+)
+"""Variants of a limit, and whose it is: understood where nothing says what is counted, which is then the family's own
+measure (``x-ratelimit-remaining-dynamic``). Of any other word alone nobody knows: ``x-ratelimit-remaining-images``."""
+
+_OTHER_FIGURES: Final = frozenset(
+    {"percent", "used", "utilization", "cost", "after", "at", "ms", "over", "status", "type"}
+)
+"""Words of headers whose value is not what the field's name promises."""
+
+_SAYS_NOTHING: Final = frozenset({"default", "limit", "rate", "quota", "policy", "per", "in", "by"})
+"""Words of a policy's name that tell it from no other."""
+
+# Every family of headers is the same words in another order: x-ratelimit-limit-requests (OpenAI, Groq, SambaNova),
+# -project-tokens (OpenAI), -tokens-minute (Cerebras), -req-minute (Mistral), -tokens-prompt (Fireworks), no measure at
+# all (Together, OpenRouter, Kong's x-ratelimit-limit-minute), x-tokenlimit-remaining-dynamic (Together),
+# x-ai-ratelimit-limit-30-azure (Kong and APISIX: tokens by window and provider or policy),
+# anthropic-ratelimit-input-tokens-reset, anthropic-fast-output-tokens-limit.
+_FAMILY: Final = re.compile(
+    r"(?:x-)?(?:(ai)-)?(ratelimitbysize|ratelimit|rate-limit|tokenlimit)-(.+)|anthropic-(?:ratelimit-)?(.+)"
+)
+_LONGEST_NAME: Final = 200
+"""Characters of a header's name; no family has so many."""
+
+
+class LimitName(NamedTuple):
+    """What a limit counts, its window and variant if any, in the words of a bucket's scope, and its direction."""
+
+    kind: Measure
+    scope: str | None = None
+    direction: Direction | None = None
+
+
+def header_limit(name: str) -> tuple[LimitName, Field] | None:
+    """Return the limit that a header (name in lower case) is about and which field of it, or None if it is about none.
+
+    A word that is not known is part of the scope where the name says what is counted, or whose policy it is.
+    """
+    family = _FAMILY.fullmatch(name) if len(name) <= _LONGEST_NAME else None
+    if family is None:
+        return None
+    is_ai, tokens_family = family[1] is not None, family[2] in {"tokenlimit", "ratelimitbysize"}
+    words = re.split("[-_]", family[3] or family[4])
+    fields = [_FIELDS[word] for word in words if word in _FIELDS]
+    words = [word for word in words if word not in _FIELDS]
+    is_plain = all(re.fullmatch("[a-z0-9]+", word) for word in words)
+    if len(fields) != 1 or not is_plain or not _OTHER_FIGURES.isdisjoint(words):
+        return None  # it means something else: ratelimitbysize-query-cost
+    if words and words[0].isdigit():
+        words[0] = f"{int(words[0][:9])}s"  # Kong: a window that has no name
+    found = _sorted(words)
+    understood = found.kinds or is_ai or not set(found.others) - _SCOPES
+    if not understood or (family[4] and not found.kinds) or len(found.scope) > LONGEST_SCOPE:
+        return None
+    usual: Measure = "tokens" if tokens_family or is_ai else "requests"
+    return LimitName(found.kinds[0] if found.kinds else usual, found.scope or None, found.direction), fields[0]
+
+
+def policy_limit(name: str, unit: str, window: str | None) -> LimitName | None:
+    """Return the limit of a policy by its name, its unit ("" for none) and its window; None for units not counted here.
+
+    Without a unit the name may say what is counted; it is requests where that does not either. A window in the name
+    counts where there is no other.
+    """
+    words = [word for word in re.findall("[a-z0-9]+", name.lower()) if word not in _SAYS_NOTHING]
+    found = _sorted(word for word in words if window is None or not word[0].isdigit())  # "10-in-1sec": q and w again
+    units = _sorted(re.findall("[a-z0-9]+", unit.lower()))
+    kinds: list[Measure] = units.kinds or (["requests"] if unit == "concurrency" else [])
+    if unit and not kinds:
+        return None  # content-bytes
+    scope = found._replace(window=window or found.window, others=[*found.others, *units.others]).scope
+    if len(scope) > LONGEST_SCOPE:
+        scope = scope[:LONGEST_SCOPE].rpartition(" ")[0]
+    kind: Measure = next(iter((*kinds, *found.kinds)), "requests")
+    return LimitName(kind, scope or None, units.direction or found.direction)
+
+
+class _Sorted(NamedTuple):
+    """The words of a name by what they are."""
+
+    kinds: list[Measure]
+    direction: Direction | None
+    window: str | None
+    others: list[str]
+
+    @property
+    def scope(self) -> str:
+        """Window and variant, the window first."""
+        return " ".join([*([self.window] if self.window else []), *self.others])
+
+
+def _sorted(words: Iterable[str]) -> _Sorted:
+    found = _Sorted([], None, None, [])
+    for word in words:
+        if word in _MEASURES:
+            found.kinds.append(_MEASURES[word])
+        elif word in _DIRECTIONS and found.direction is None:
+            found = found._replace(direction=_DIRECTIONS[word])
+        elif (window := _WINDOWS.get(word) or (word if re.fullmatch(r"\d+s", word) else None)) and not found.window:
+            found = found._replace(window=window)
+        else:
+            found.others.append(word)
+    return found
