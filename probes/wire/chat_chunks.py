@@ -1,7 +1,7 @@
 """Chunks of OpenAI's chat completions and legacy completions, as OpenAI and its many look-alikes stream them."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from probes.events import (
     Event,
@@ -43,6 +43,14 @@ _TEXT_FIELDS: Final = ("text", "thinking", "reasoning", "summary", "refusal")
 _NOTHING: Final[dict[str, Any]] = {}
 
 
+class _Call(NamedTuple):
+    """A tool call that is being streamed: its place and id, as far as they were sent, and its name so far."""
+
+    index: object = None
+    call_id: str | None = None
+    name: str = ""
+
+
 class ChunkReader(SseReader):
     """One response's decoder.
 
@@ -61,6 +69,7 @@ class ChunkReader(SseReader):
         self._served_fields: tuple[object, ...] = ()
         self._served = ServedBy()
         self._template = RecordTemplate()
+        self._call = _Call()
         self._queued = 0
 
     def feed(self, data: bytes) -> list[Event]:
@@ -90,8 +99,9 @@ class ChunkReader(SseReader):
             return super()._events(sse)
         if (output := self._template.match(sse.data)) is not None:
             return [output]
+        call = self._call
         events = super()._events(sse)
-        self._template.remember(sse.data, events)
+        self._template.remember(sse.data, events if self._call is call else ())  # a name comes once, and is no template
         return events
 
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
@@ -104,7 +114,7 @@ class ChunkReader(SseReader):
         usage = usage_of(counts, timings) if counts or timings else None
         output = usage.output if usage else None
         drafts = "diffusion_meta" in record and mapping(record["diffusion_meta"]).get("diffusion_content") is True
-        for kind, text in _pieces(choice):
+        for kind, text in self._pieces(choice):
             raw = _is_raw(choice, record) if kind is Kind.REASONING else None
             events.append(Output(kind, text, output or None, drafts and kind is Kind.ANSWER, raw))
         if _encrypted(choice):
@@ -141,34 +151,59 @@ class ChunkReader(SseReader):
         )
         return [] if self._served == old else [self._served]
 
+    def _pieces(self, choice: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
+        """The non-empty output of a choice, one piece per kind."""
+        delta = object_in(choice, "delta")
+        if not isinstance(choice.get("delta"), dict):
+            if text := text_in(choice, "text"):  # of legacy completions; beside a delta it repeats the delta (Together)
+                yield Kind.ANSWER, text
+            return
+        for name in _REASONING_FIELDS:
+            if name in delta and (text := _thinking(delta[name]) if name == "content_blocks" else _text(delta[name])):
+                yield Kind.REASONING, text
+                break
+        content = delta.get("content")
+        if isinstance(content, list | dict):
+            yield from _parts(content)
+        elif content := text_in(delta, "content"):
+            yield Kind.ANSWER, content
+        if "refusal" in delta and (text := _text(delta["refusal"])):
+            yield Kind.REFUSAL, text
+        if ("tool_calls" in delta or "function_call" in delta) and (text := self._tool_text(delta)):
+            yield Kind.TOOL, text
+
+    def _tool_text(self, delta: dict[str, Any]) -> str:
+        """The names and arguments of tool calls: the model generates both. A name that is sent again counts once."""
+        calls = delta.get("tool_calls")
+        parts = [mapping(one) for one in calls] if isinstance(calls, list) else []
+        if "function_call" in delta:  # of the API before tools
+            parts.append({"function": delta["function_call"]})
+        texts: list[str] = []
+        for part in parts:
+            function = mapping(part.get("function") or part.get("custom"))
+            if name := string(function.get("name")):
+                texts.append(self._new_in_name(part, name))
+            texts.append(string(function.get("arguments")) or string(function.get("input")) or "")
+        return "".join(texts)
+
+    def _new_in_name(self, part: dict[str, Any], name: str) -> str:
+        """What a part of a call adds to the call's name: all of it at first, nothing where servers repeat it."""
+        index, call_id = part.get("index"), string(part.get("id"))
+        old = self._call
+        if index != old.index or (call_id is not None and call_id != old.call_id):
+            self._call = _Call(index, call_id, name)
+        elif name == old.name:
+            return ""
+        else:
+            self._call = old._replace(name=old.name + name)
+        return name
+
 
 def _first_choice(choices: list[dict[str, Any]]) -> dict[str, Any]:
     for one in choices:
         if one.get("index") in (0, None):
             return one
     return {}
-
-
-def _pieces(choice: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
-    """The non-empty output of a choice, one piece per kind."""
-    delta = object_in(choice, "delta")
-    if not isinstance(choice.get("delta"), dict):
-        if text := text_in(choice, "text"):  # of legacy completions; beside a delta it repeats the delta (Together)
-            yield Kind.ANSWER, text
-        return
-    for name in _REASONING_FIELDS:
-        if name in delta and (text := _thinking(delta[name]) if name == "content_blocks" else _text(delta[name])):
-            yield Kind.REASONING, text
-            break
-    content = delta.get("content")
-    if isinstance(content, list | dict):
-        yield from _parts(content)
-    elif content := text_in(delta, "content"):
-        yield Kind.ANSWER, content
-    if "refusal" in delta and (text := _text(delta["refusal"])):
-        yield Kind.REFUSAL, text
-    if ("tool_calls" in delta or "function_call" in delta) and (text := _arguments(delta)):
-        yield Kind.TOOL, text
 
 
 def _thinking(blocks: object) -> str:
@@ -219,15 +254,3 @@ def _text(value: object, depth: int = 4) -> str:
     if isinstance(value, dict) and depth:
         return next((text for name in _TEXT_FIELDS if (text := _text(value.get(name), depth - 1))), "")
     return ""
-
-
-def _arguments(delta: dict[str, Any]) -> str:
-    """The arguments of tool calls; a call's name alone is not output."""
-    calls = delta.get("tool_calls")
-    functions = (
-        [mapping(one).get("function") or mapping(one).get("custom") for one in calls] if isinstance(calls, list) else []
-    )
-    functions.append(delta.get("function_call"))
-    return "".join(
-        string(mapping(one).get("arguments")) or string(mapping(one).get("input")) or "" for one in functions
-    )

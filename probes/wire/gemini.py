@@ -162,19 +162,24 @@ def _pieces(candidate: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
         kind = Kind.REASONING if part.get("thought") is True else Kind.ANSWER
         text = text_in(part, "text")
         if "functionCall" in part:
-            kind, text = Kind.TOOL, _arguments(mapping(part["functionCall"]))
+            kind, text = Kind.TOOL, _call_text(mapping(part["functionCall"]))
         if text:
             found[kind] = found.get(kind, "") + text
     yield from found.items()
 
 
-def _arguments(call: dict[str, Any]) -> str:
-    """The arguments of a function call as JSON, which the model wrote; a call's name alone is not output."""
-    arguments = call.get("args")
+def _call_text(call: dict[str, Any]) -> str:
+    """The name of a function call and its arguments as JSON, both of which the model generated.
+
+    Where arguments are streamed, a part of the call has pieces of their values (python-genai, ``types.PartialArg``).
+    """
+    name, arguments, pieces = string(call.get("name")) or "", call.get("args"), call.get("partialArgs")
+    values = [mapping(one) for one in pieces] if isinstance(pieces, list) else []
+    streamed = "".join(str(value) for one in values for key, value in one.items() if key.endswith("Value"))
     try:
-        return json.dumps(arguments, ensure_ascii=False) if arguments else ""
+        return name + streamed + (json.dumps(arguments, ensure_ascii=False) if arguments else "")
     except RecursionError:  # nested to the limit of what can be read
-        return "{}"
+        return f"{name}{streamed}{{}}"
 
 
 DIALECT: Final[Dialect] = GeminiGenerateContent()

@@ -113,19 +113,20 @@ def _outputs(message: dict[str, Any], model: str | None) -> list[Event]:
     pieces = (
         (Kind.REASONING, text_in(message, "thinking")),
         (Kind.ANSWER, text_in(message, "content")),
-        (Kind.TOOL, "".join(map(_arguments, calls)) if isinstance(calls, list) else None),
+        (Kind.TOOL, "".join(map(_call_text, calls)) if isinstance(calls, list) else None),
     )
     raw = raw_reasoning(model) is not False
     return [Output(kind, text, raw=raw if kind is Kind.REASONING else None) for kind, text in pieces if text]
 
 
-def _arguments(call: object) -> str:
-    """The arguments of a tool call, which are a whole object, as JSON; its name alone is not output."""
-    arguments = mapping(mapping(mapping(call).get("function")).get("arguments"))
+def _call_text(call: object) -> str:
+    """The name of a tool call and its arguments, a whole object, as JSON: the model generated both."""
+    function = mapping(mapping(call).get("function"))
+    name, arguments = string(function.get("name")) or "", mapping(function.get("arguments"))
     try:
-        return json.dumps(arguments, ensure_ascii=False) if arguments else ""
+        return name + (json.dumps(arguments, ensure_ascii=False) if arguments else "")
     except RecursionError:
-        return ""
+        return name
 
 
 def _ms(last: dict[str, Any], name: str) -> float | None:

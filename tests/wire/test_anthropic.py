@@ -227,7 +227,7 @@ def test_fast_mode_needs_its_beta_beside_the_configured_ones(body, configured, b
         ("fast", [(ANSWER, "Quick")], [Usage(17), Usage(17, None, 3)], "end_turn"),
         (
             "tool",
-            [(Kind.TOOL, '{"place": "sho'), (Kind.TOOL, 're"}')],
+            [(Kind.TOOL, "find"), (Kind.TOOL, '{"place": "sho'), (Kind.TOOL, 're"}')],
             [Usage(17), Usage(17, None, 20)],
             "tool_use",
         ),

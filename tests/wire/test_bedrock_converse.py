@@ -164,7 +164,7 @@ def test_reasoning_is_separate_and_cached_input_is_input():
 
 def test_a_tools_input_and_what_served():
     assert read(STREAMS["tool"]) == [
-        Output(Kind.TOOL, '{"a": '), Output(Kind.TOOL, "1}"), Finish("tool_use"),
+        Output(Kind.TOOL, "f"), Output(Kind.TOOL, '{"a": '), Output(Kind.TOOL, "1}"), Finish("tool_use"),
         ServedBy("arn:aws:bedrock:eu-west-1::foundation-model/x", "optimized"), Usage(9, None, 3), StreamEnd(),
     ]  # fmt: skip
 

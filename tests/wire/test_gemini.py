@@ -196,7 +196,7 @@ def test_a_models_full_name_is_its_path(model, path):
             Usage(9, None, 331, 302),
             "MAX_TOKENS",
         ),
-        ("call", [(Kind.TOOL, '{"place": "Öland"}', 8)], Usage(9, None, 8), "STOP"),
+        ("call", [(Kind.TOOL, 'find{"place": "Öland"}', 8), (Kind.TOOL, "stop", None)], Usage(9, None, 8), "STOP"),
         ("recited", [(ANSWER, "It was the best", 4)], Usage(9, None, 4), "RECITATION"),
     ],
 )
@@ -235,7 +235,13 @@ def test_any_cut_of_the_bytes_gives_the_same_events(name):
         ([{"text": "x", "thought": True}], usage(9, 1), [(REASONING, "x", None)]),
         ([{"text": "x", "thought": "yes"}, {"text": "y"}], None, [(ANSWER, "xy", None)]),
         ([SIGNED, {"inlineData": {"data": "aGk="}}, {"text": None}, None], usage(9, 5), []),
-        ([{"functionCall": {"name": "f"}}, {"functionCall": []}], usage(9, 5), []),
+        ([{"functionCall": {"name": "f"}}, {"functionCall": []}], usage(9, 5), [(Kind.TOOL, "f", 5)]),
+        ([{"functionCall": {"args": {}}}, {"functionCall": []}], usage(9, 5), []),
+        (
+            [{"functionCall": {"partialArgs": [{"jsonPath": "$.a", "stringValue": "Bo"}, {"numberValue": 7}, 1]}}],
+            usage(9, 5),
+            [(Kind.TOOL, "Bo7", 5)],
+        ),
     ],
 )
 def test_what_is_output_and_what_its_count_is(parts, usage_of_it, output):

@@ -118,7 +118,7 @@ def test_the_endpoints_own_fields_are_merged_last_and_deep():
         ),
         ("silent", [], Usage(11, None, 0), ServerTimes(load_ms=4.0), "stop"),
         ("cloud", [(ANSWER, "Hi")], Usage(70, None, 12), None, "stop"),
-        ("tool", [(Kind.TOOL, '{"a": 1}')], Usage(11, None, 18), TIMES, "stop"),
+        ("tool", [(Kind.TOOL, 'f{"a": 1}')], Usage(11, None, 18), TIMES, "stop"),
     ],
 )
 def test_streams_that_end_well(name, output, usage, times, finish):

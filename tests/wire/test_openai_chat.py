@@ -144,7 +144,7 @@ def test_what_really_served(name, served):
         {"content": []},
         {"content": [{"type": "text", "text": ""}, {"type": "reference", "reference_ids": [1]}]},
         {"reasoning_details": [{"type": "reasoning.encrypted", "data": "c2VjcmV0"}]},
-        {"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": {"name": "f", "arguments": ""}}]},
+        {"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": {"name": "", "arguments": ""}}]},
         {"audio": {"id": "x"}},
         {},
         None,
@@ -170,7 +170,11 @@ def test_what_is_no_output(delta):
         ({"content": {"type": "text", "text": "one part"}}, [(ANSWER, "one part")]),
         ({"tool_calls": [{"function": {"arguments": '{"a'}}, {"function": {"arguments": "b"}}]}, [(Kind.TOOL, '{"ab')]),
         ({"tool_calls": [{"type": "custom", "custom": {"input": "ls"}}]}, [(Kind.TOOL, "ls")]),
-        ({"function_call": {"name": "f", "arguments": "{}"}}, [(Kind.TOOL, "{}")]),
+        ({"function_call": {"name": "f", "arguments": "{}"}}, [(Kind.TOOL, "f{}")]),
+        (
+            {"tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": {"name": "f", "arguments": ""}}]},
+            [(Kind.TOOL, "f")],
+        ),
     ],
 )
 def test_what_is_output(delta, output):
