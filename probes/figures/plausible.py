@@ -18,7 +18,8 @@ place. Bounds are wide enough for every honest provider known, so that nothing t
   (LiteLLM's Gemini route, mocks), not a count.
 - its own cost ≤ `MOST_USD`, and ≤ `REQUEST_USD` + tokens × `DEAREST_USD`: a request may have a fee, and no list price
   is higher. It may differ from the configured price, which `cost_usd` is made of where there is one: both are kept.
-- server times ≤ `LONGEST_MS`, server speed ≤ `FASTEST`: they are shown as the server's word, but must be drawable.
+- server times ≤ the time from the request to the end of the answer, but for `CLOCKS_DIFFER` and `ROUNDED_MS`, and ≤
+  `LONGEST_MS`; server speed ≤ `FASTEST`, and no slower than the answer came. Smaller excesses are shown as its word.
 
 Tokens per second above `FASTEST` are arithmetic on a false count or on a replay: the provider's own, and ours.
 """
@@ -46,6 +47,10 @@ REQUEST_USD: Final = 0.05
 DEAREST_USD: Final = 1_000 / 1e6
 """Per token; the dearest list price is 600 USD per million (OpenAI's o1-pro, output)."""
 
+CLOCKS_DIFFER: Final = 0.02
+ROUNDED_MS: Final = 50.0
+"""A server's clock may run faster than ours, and its times may be rounded and begin before the request was whole."""
+
 LONGEST_MS: Final = 86_400_000.0
 FASTEST: Final = 100_000.0
 """Tokens per second, several times what the fastest hardware decodes (17,000)."""
@@ -66,18 +71,22 @@ class PlausibleFigures:
 
 
 def plausible_figures(
-    answer: ResponseAccumulator, endpoint: Endpoint, usual: UsualDensity | None = None
+    answer: ResponseAccumulator,
+    endpoint: Endpoint,
+    whole_ms: float | None = None,
+    usual: UsualDensity | None = None,
 ) -> PlausibleFigures:
-    """The usage and the server times of an answer without what cannot be true.
+    """Return the usage and the server times of an answer without what cannot be true.
 
-    ``usual`` is how many characters a token has in the endpoint's other answers, None where that is not known.
+    ``whole_ms`` is the time from the request to the end of the answer, None where that did not come; ``usual`` how many
+    characters a token has in the endpoint's other answers, None where that is not known.
     """
-    times, refused = _times(answer.times)
     reported = answer.usage
+    why = (_wrong_output(reported, answer, endpoint) or _too_few(reported, answer, usual)) if reported else None
+    times, refused = _times(answer.times, reported.output if reported and why is None else None, whole_ms)
     if reported is None:
         return PlausibleFigures(None, times, _chars(answer.chars, endpoint), tuple(refused))
     usage = reported
-    why = _wrong_output(usage, answer, endpoint) or _too_few(usage, answer, usual)
     if why is not None:
         refused.append(why)
         usage = replace(usage, output=None, reasoning=None)
@@ -158,13 +167,28 @@ def _most_input(endpoint: Endpoint) -> int:
     return min(sent + own + MOST_FRAMING, MOST_TOKENS)
 
 
-def _times(times: ServerTimes) -> tuple[ServerTimes, list[str]]:
-    """The server's times without those that nothing can be drawn with; a rate derived from one may be infinite."""
-    false = {
-        one.name: value
-        for one in fields(times)
-        if (value := getattr(times, one.name)) is not None
-        and not 0 <= value <= (FASTEST if one.name == "tokens_per_s" else LONGEST_MS)
-    }
-    words = [f"server {name.replace('_', ' ')} of {value:,.6g}" for name, value in false.items()]
+def _times(times: ServerTimes, output_tokens: int | None, whole_ms: float | None) -> tuple[ServerTimes, list[str]]:
+    """Return the server's times without those that cannot be true or drawn, and what these were, in words.
+
+    A speed is derived from the time of decoding, by us or by the server, and falls with it.
+    """
+    most_ms = LONGEST_MS if whole_ms is None else min(whole_ms * (1 + CLOCKS_DIFFER) + ROUNDED_MS, LONGEST_MS)
+    spans = {one.name: getattr(times, one.name) for one in fields(times) if one.name != "tokens_per_s"}
+    false = {name: ms for name, ms in spans.items() if ms is not None and not 0 <= ms <= most_ms}
+    within = "" if whole_ms is None else f" in an answer of {whole_ms:,.0f} ms"
+    words = [f"server {name.removesuffix('_ms')} of {ms:,.9g} ms{within}" for name, ms in false.items()]
+    speed = times.tokens_per_s
+    if speed is not None and not _can_be_speed(speed, output_tokens, most_ms):
+        words.append(f"server tokens per s of {speed:,.6g}")
+        false["tokens_per_s"] = speed
+    elif speed is not None and "decode_ms" in false:
+        false["tokens_per_s"] = speed
     return (replace(times, **dict.fromkeys(false)), words) if false else (times, words)
+
+
+def _can_be_speed(tokens_per_s: float, output_tokens: int | None, most_ms: float) -> bool:
+    """Whether a server can have decoded at a speed: its output, but for the first token, within ``most_ms``."""
+    if not 0 <= tokens_per_s <= FASTEST:
+        return False
+    decoded = max((output_tokens or 0) - 1, 0)
+    return decoded / tokens_per_s * 1000 <= most_ms if tokens_per_s else not decoded

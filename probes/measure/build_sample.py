@@ -61,7 +61,8 @@ def build_sample(
     probe may have distorted are not trusted. ``usual_density`` is that of the endpoint's answers before this
     one (`probes.figures.usual_density`).
     """
-    figures = plausible_figures(answer, endpoint, usual_density)
+    whole_ms = timing.span_ms(timeline.sent, timeline.end)
+    figures = plausible_figures(answer, endpoint, whole_ms, usual_density)
     answer = replace(answer, usage=figures.usage, times=figures.times)
     classification = classify(answer, endpoint)
     per_token = usual_density.chars_per_token if usual_density else CHARS_PER_TOKEN

@@ -154,7 +154,7 @@ def test_server_times_are_the_servers_word_but_can_be_drawn():
     false = ServerTimes(queue_ms=1e308, prefill_ms=math.inf, decode_ms=3.0, tokens_per_s=1e6)
     found = plausible_figures(told(false), endpoint())
     assert found.times == ServerTimes(decode_ms=3.0)
-    assert found.refused == ("server queue ms of 1e+308", "server prefill ms of inf", "server tokens per s of 1e+06")
+    assert found.refused == ("server queue of 1e+308 ms", "server prefill of inf ms", "server tokens per s of 1e+06")
 
 
 def test_times_and_speed_of_a_server_are_refused_below_0_and_beyond_a_day_or_100_000_tokens_per_second():
@@ -162,6 +162,36 @@ def test_times_and_speed_of_a_server_are_refused_below_0_and_beyond_a_day_or_100
     assert plausible_figures(told(drawable), endpoint()).times == drawable
     beyond = ServerTimes(queue_ms=-0.1, decode_ms=86_400_000.1, tokens_per_s=100_000.1)
     assert plausible_figures(told(beyond), endpoint()).times == ServerTimes()
+
+
+@pytest.mark.parametrize("name", ["queue_ms", "prefill_ms", "decode_ms", "load_ms"])
+def test_a_server_time_that_is_longer_than_the_whole_answer_is_refused(name: str):
+    def times(ms: float) -> ServerTimes:
+        return ServerTimes(**{name: ms})
+
+    for possible in (0.0, 1300.0, 1376.0):  # 2 % and 50 ms more
+        assert plausible_figures(told(times(possible)), endpoint(), 1300.0).times == times(possible)
+    found = plausible_figures(told(times(1376.1)), endpoint(), 1300.0)
+    assert found.times == ServerTimes()
+    assert found.refused == (f"server {name.removesuffix('_ms')} of 1,376.1 ms in an answer of 1,300 ms",)
+    assert plausible_figures(told(times(1_180_000.0)), endpoint()).times == times(1_180_000.0), "of an unknown time"
+
+
+def test_a_speed_falls_with_the_time_that_it_was_made_of_and_by_itself():
+    usage, whole_ms = Usage(12, 0, 60), 1300.0
+    words = Output(Kind.ANSWER, WORDS * 10)
+    derived = ServerTimes(decode_ms=1_180_000.0, tokens_per_s=0.051)
+    found = plausible_figures(told(words, usage, derived), endpoint(), whole_ms)
+    assert (found.times, len(found.refused)) == (ServerTimes(), 2)
+    alone = ServerTimes(decode_ms=1_000.0, tokens_per_s=42.0)  # 59 tokens in 1.4 s
+    found = plausible_figures(told(words, usage, alone), endpoint(), whole_ms)
+    assert found.times == ServerTimes(decode_ms=1_000.0)
+    assert found.refused == ("server tokens per s of 42",)
+    for true in (ServerTimes(tokens_per_s=43.0), ServerTimes(tokens_per_s=2_000.0)):
+        assert plausible_figures(told(words, usage, true), endpoint(), whole_ms).times == true
+    false_count = plausible_figures(told(words, Usage(12, 0, 10**9), alone), endpoint(), whole_ms)
+    assert false_count.times == alone, "a count that is not believed refuses no speed"
+    assert plausible_figures(told(words, ServerTimes(tokens_per_s=0.0)), endpoint(), whole_ms).times.tokens_per_s == 0
 
 
 def test_where_no_count_was_told_none_was_refused():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from probes.endpoint import Endpoint, Price, Quirks
-from probes.events import Event, Failure, Finish, Kind, Output, Queued, ServedBy, StreamEnd, Usage
+from probes.events import Event, Failure, Finish, Kind, Output, Queued, ServedBy, ServerTimes, StreamEnd, Usage
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.figures.usual_density import UsualDensity
@@ -71,6 +71,19 @@ def test_a_good_answer_has_no_detail_and_a_failed_one_only_its_own():
     words = [Output(Kind.ANSWER, "word ")] * 30
     assert assembled(*words, Usage(output=30), Finish("stop")).outcome_detail is None
     assert assembled(Usage(output=0), Finish("stop")).outcome_detail == "200 without output"
+
+
+def test_a_server_time_that_cannot_be_is_left_out_and_named():
+    words = [Output(Kind.ANSWER, "word ")] * 10
+    times = ServerTimes(queue_ms=2.0, decode_ms=1_180_000.0, tokens_per_s=0.025)
+    sample = assembled(*words, Usage(output=30), times, Finish("stop"))
+    assert (sample.server_queue_ms, sample.server_decode_ms, sample.server_tokens_per_s) == (2.0, None, None)
+    assert sample.outcome is Outcome.OK
+    assert sample.outcome_detail is not None
+    assert sample.outcome_detail.startswith(
+        "the provider's figures cannot be true: server decode of 1,180,000 ms in an answer of 1,400 ms, "
+        "server tokens per s of 0.025"
+    )
 
 
 def test_drafts_have_a_first_token_and_an_end_and_no_speed():

@@ -81,7 +81,12 @@ def string(value: object) -> str | None:
 
 
 def count(value: object) -> int | None:
-    """``value`` where it is a whole number that can be a count: not negative, not absurd, not a bool."""
+    """``value`` where it is a whole number that can be a count: not negative, not absurd, not a bool.
+
+    Numbers written as strings count: gateways turn usage into text.
+    """
+    if isinstance(value, str):
+        value = number(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT:

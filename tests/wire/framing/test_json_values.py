@@ -102,7 +102,17 @@ def test_what_is_no_text_or_an_empty_one_is_none(value):
         (1e308, None),
         (float("nan"), None),
         (True, None),
-        ("7", None),
+        ("7", 7),  # and some as text
+        ("7.0", 7),
+        (" 7 ", 7),
+        ("7.5", None),
+        ("-7", None),
+        ("9007199254740993", 2**53),  # read as a float, exact up to here
+        ("1e308", None),
+        ("nan", None),
+        ("", None),
+        ("seven", None),
+        ("9" * 10_000, None),
         (None, None),
         ([7], None),
     ],
