@@ -18,7 +18,7 @@ from probes.outcome import Outcome
 from probes.rate_limits.headers import RateLimits
 from probes.sockets.connection_timing import Stamp
 from probes.sockets.errors import ExchangeError
-from probes.sockets.idle import was_idle_close
+from probes.sockets.idle import GOODBYE_NS, was_idle_close
 from probes.sockets.read_budget import ReadBudget
 from probes.tls.errors import BEHIND_HANDSHAKE, USE_HTTPS, wants_tls
 from probes.transport.base import Gate, Response, ResponseBody, Transport
@@ -202,6 +202,23 @@ async def read_error_body(response: Response, left_s: float) -> tuple[bytes, str
 def was_closed_while_idle(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
     """Whether a reused connection broke because the server had closed it before it can have known of the request."""
     return exchange.reused and _was_closed_before_an_answer(error, exchange, transport)
+
+
+async def was_timed_out_while_idle(exchange: Exchange, transport: Transport) -> bool:
+    """Return whether the server closed a reused connection with a 408 before it can have known of the request.
+
+    It had waited for one for too long (RFC 9110 §15.5.9), as HAProxy, Apache, Node.js and AWS's balancers do.
+    """
+    timeline = exchange.timeline
+    if not exchange.reused or exchange.status != HTTPStatus.REQUEST_TIMEOUT:
+        return False
+    if timeline.sent is None or timeline.headers is None:
+        return False
+    if not was_idle_close(timeline.headers - timeline.sent, transport.round_trip_ns(timeline.started) or 0):
+        return False
+    if transport.is_open:
+        await asyncio.sleep(GOODBYE_NS / 1e9)  # the end comes right behind it, if at all
+    return not transport.is_open
 
 
 def failure_of(error: ExchangeError, exchange: Exchange, transport: Transport) -> Failure:

@@ -28,6 +28,7 @@ from probes.measure.exchange import (
     is_stream,
     read_error_response,
     was_closed_while_idle,
+    was_timed_out_while_idle,
 )
 from probes.measure.host_noise import HostNoise, HostNoiseMonitor
 from probes.measure.own_fault import Absence, attribute_to_absences, describe_defect
@@ -204,7 +205,11 @@ class Prober:
         idle = transport.idle
         try:
             await self._send_and_read(exchange, request)
-            if overrides is not None or not exchange.connection_expired:
+            if overrides is not None:
+                return
+            if idle is not None and await was_timed_out_while_idle(exchange, transport):
+                self._connections.note_closed(idle)
+            elif not exchange.connection_expired:
                 return
         except ExchangeError as error:
             if overrides is not None or idle is None or not was_closed_while_idle(error, exchange, transport):

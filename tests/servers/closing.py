@@ -26,13 +26,21 @@ def answer(headers: str = "") -> bytes:
     return (head + _EVENTS).encode()
 
 
+def refusal(status: str, *, bare: bool = False) -> bytes:
+    """An error response as HAProxy sends it, without a length; ``bare``: with one, and without "Connection: close"."""
+    body = "<html><body><h1>Request Time-out</h1>\nYour browser didn't send a complete request in time.\n</body></html>"
+    kept = f"Content-Length: {len(body)}" if bare else "Cache-Control: no-cache\r\nConnection: close"
+    return f"HTTP/1.1 {status} Request Time-out\r\n{kept}\r\nContent-Type: text/html\r\n\r\n{body}".encode()
+
+
 @dataclass
 class Closing:
     """What to do with each request in turn, whatever connection it comes on; the last stands for all after it.
 
     ``answer``; ``fin`` and ``rst``: close or reset once it is read; ``byte``: after one byte; ``late``: after `LATE_S`;
-    ``gone``: close, and the listener with it. ``headers`` stand in every answer. With ``idle_s`` a connection
-    is closed when nothing was asked for so long.
+    ``gone``: close, and the listener with it; ``408``: with this answer, and the word that it closes; ``bare 408``:
+    without the word; ``late 408``: after `LATE_S`; ``kept 408``: and keep the connection; ``503``: with another answer.
+    ``headers`` stand in every answer. With ``idle_s`` a connection is closed when nothing was asked for so long.
     """
 
     script: list[str] = field(default_factory=lambda: ["answer"])
@@ -54,9 +62,11 @@ class Closing:
                     head = await reader.readuntil(b"\r\n\r\n")
                 length = re.search(rb"(?i)content-length: (\d+)", head)
                 self.bodies.append(await reader.readexactly(int(length[1])) if length else b"")
-                if await self._spoiled(writer, self.script[min(len(self.bodies), len(self.script)) - 1]):
+                act = self.script[min(len(self.bodies), len(self.script)) - 1]
+                if await self._spoiled(writer, act):
                     break
-                writer.write(answer(self.headers))
+                if act == "answer":
+                    writer.write(answer(self.headers))
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
@@ -70,11 +80,13 @@ class Closing:
             writer.transport.abort()
         elif act == "byte":
             writer.write(b"H")
-        elif act == "late":
+        elif act in {"late", "late 408"}:
             await asyncio.sleep(LATE_S)
         elif act == "gone" and self.listening is not None:
             self.listening.close()
-        return act != "answer"
+        if act.endswith(("408", "503")):
+            writer.write(refusal(act[-3:], bare=act.startswith(("kept", "bare"))))
+        return act not in {"answer", "kept 408"}
 
     def url(self, scheme: str = "http") -> str:
         return f"{scheme}://localhost:{self.port}/v1" if scheme == "https" else f"http://127.0.0.1:{self.port}/v1"

@@ -108,6 +108,66 @@ async def test_on_a_fresh_connection_it_is_a_cut_though_it_was_opened_ahead(end:
     assert len(server.bodies) == 2
 
 
+@pytest.mark.parametrize("how", ["408", "bare 408"])
+async def test_a_408_that_crosses_the_request_on_a_kept_connection_is_a_connection_that_was_closed(how: str):
+    async with closing("answer", how, "answer") as server:
+        samples = await probed(server.url(), 3)
+    assert facts(samples) == [GOOD, AGAIN, KEPT]
+    again = samples[1]
+    assert (again.http_status, again.outcome_detail) == (200, samples[0].outcome_detail)
+    assert again.ttft_ms is not None
+    assert again.connect_ms is not None
+    assert (server.accepted, len(server.bodies)) == (2, 4)
+    assert server.bodies[1] == server.bodies[2], "the same request"
+
+
+FAILED = ("server_error", "warm", False)
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        (("408", "answer"), [("server_error", "cold", False), GOOD]),
+        (("answer", "kept 408"), [GOOD, FAILED]),
+        (("answer", "503", "answer"), [GOOD, ("overloaded", "warm", False), GOOD]),
+        (("answer", "408", "408", "answer"), [GOOD, ("server_error", "cold", True), GOOD]),
+        pytest.param(("answer", "late 408", "answer"), [GOOD, FAILED, GOOD], marks=pytest.mark.slow),
+    ],
+    ids=["fresh", "kept open", "another status", "twice", "later"],
+)
+async def test_any_other_408_is_the_failure_that_it_was(script: tuple[str, ...], expected: list[tuple]):
+    async with closing(*script) as server:
+        samples = await probed(server.url(), len(expected))
+    assert facts(samples) == expected
+
+
+async def test_a_408_on_a_connection_that_was_opened_ahead_and_served_nothing_is_a_failure():
+    async with closing("408", "answer") as server, prober(server.url()) as one:
+        await one.prepare()
+        sample = (await one.probe(None)).sample
+    assert facts([sample]) == [FAILED]
+
+
+async def test_in_a_race_a_408_stays_what_it_is():
+    async def at_once() -> None:
+        pass
+
+    async with closing("answer", "408", "answer") as server, prober(server.url()) as one:
+        overrides = ProbeOverrides("0123456789ab", at_once, lambda _output, _at: None)
+        samples = [(await one.probe(None, overrides=overrides)).sample for _ in range(2)]
+    assert facts(samples) == [GOOD, FAILED]
+    assert len(server.bodies) == 2
+
+
+async def test_a_408_tells_how_long_its_server_keeps_an_idle_connection(monkeypatch):
+    monkeypatch.setattr(idle, "SHORTEST_S", 0.0)
+    async with closing("answer", "408", "answer") as server, prober(server.url()) as one:
+        await one.probe(None)
+        assert one.idle_limit_s == float("inf")
+        await one.probe(None)
+        assert one.idle_limit_s < float("inf")
+
+
 async def test_it_is_asked_no_third_time():
     async with closing("answer", "fin", "fin", "answer") as server:
         samples = await probed(server.url(), 3)
