@@ -183,6 +183,9 @@ def test_a_speed_falls_with_the_time_that_it_was_made_of_and_by_itself():
     derived = ServerTimes(decode_ms=1_180_000.0, tokens_per_s=0.051)
     found = plausible_figures(told(words, usage, derived), endpoint(), whole_ms)
     assert (found.times, len(found.refused)) == (ServerTimes(), 2)
+    plausible_by_itself = ServerTimes(decode_ms=1_180_000.0, tokens_per_s=60.0)
+    found = plausible_figures(told(words, usage, plausible_by_itself), endpoint(), whole_ms)
+    assert (found.times, len(found.refused)) == (ServerTimes(), 1)
     alone = ServerTimes(decode_ms=1_000.0, tokens_per_s=42.0)  # 59 tokens in 1.4 s
     found = plausible_figures(told(words, usage, alone), endpoint(), whole_ms)
     assert found.times == ServerTimes(decode_ms=1_000.0)

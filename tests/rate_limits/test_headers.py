@@ -423,6 +423,8 @@ def test_what_a_gateway_passes_on_completes_its_own_words_and_where_it_differs_i
 
 def test_headroom_is_a_share_and_the_words_of_a_bucket_without_a_window_are_its_kind():
     assert Bucket("tokens", limit=200.0, remaining=50.0).headroom == 0.25
+    assert Bucket("tokens", remaining=0.0).headroom == 0, "of whatever limit"
+    assert Bucket("tokens", remaining=5.0).headroom is None
     assert Bucket("tokens").words == "tokens"
     assert Bucket("requests", "dynamic").words == "requests (dynamic)"
 

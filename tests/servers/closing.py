@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 LATE_S = 1.0
 """Later than any close that was sent before a request arrived."""
 
+PARTING_S = 0.02
+"""So soon after its last words a server closes a connection."""
+
 _EVENTS = (
     'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"},"finish_reason":null}]}\n\n'
     'data: {"choices":[{"index":0,"delta":{"content":" there."},"finish_reason":"stop"}]}\n\n'
@@ -39,7 +42,8 @@ class Closing:
 
     ``answer``; ``fin`` and ``rst``: close or reset once it is read; ``byte``: after one byte; ``late``: after `LATE_S`;
     ``gone``: close, and the listener with it; ``408``: with this answer, and the word that it closes; ``bare 408``:
-    without the word; ``late 408``: after `LATE_S`; ``kept 408``: and keep the connection; ``503``: with another answer.
+    without the word; ``parting 408``: so, and it closes `PARTING_S` later; ``late 408``: after `LATE_S`; ``kept 408``:
+    and keep the connection; ``503``: with another answer.
     ``headers`` stand in every answer. With ``idle_s`` a connection is closed when nothing was asked for so long.
     """
 
@@ -85,7 +89,9 @@ class Closing:
         elif act == "gone" and self.listening is not None:
             self.listening.close()
         if act.endswith(("408", "503")):
-            writer.write(refusal(act[-3:], bare=act.startswith(("kept", "bare"))))
+            writer.write(refusal(act[-3:], bare=act.startswith(("kept", "bare", "parting"))))
+        if act == "parting 408":
+            await asyncio.sleep(PARTING_S)
         return act not in {"answer", "kept 408"}
 
     def url(self, scheme: str = "http") -> str:

@@ -121,6 +121,13 @@ async def test_a_408_that_crosses_the_request_on_a_kept_connection_is_a_connecti
     assert server.bodies[1] == server.bodies[2], "the same request"
 
 
+@pytest.mark.slow
+async def test_a_408_may_come_a_moment_before_the_end_of_the_connection(monkeypatch):
+    monkeypatch.setattr("probes.measure.exchange.GOODBYE_NS", round(LATE_S * 0.7e9))
+    async with closing("answer", "parting 408", "answer") as server:
+        assert facts(await probed(server.url(), 2)) == [GOOD, AGAIN]
+
+
 FAILED = ("server_error", "warm", False)
 
 
