@@ -24,7 +24,15 @@ _DIRECTIONS: Final[Mapping[str, Direction]] = {
     "completion": "output",
     "generated": "output",
 }
-_WINDOWS: Final = {name: name for name in WINDOWS_S} | {"hourly": "hour", "daily": "day", "monthly": "month"}
+_WINDOWS: Final = {name: name for name in WINDOWS_S} | {
+    "sec": "second", "min": "minute", "hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month",
+}  # fmt: skip
+_SHORT: Final = re.compile("([io]?)([rt])p([mhd])")
+"""``rpm``, ``tpm``, ``itpm``, ``rpd``: a measure and its window."""
+
+_WHOLE: Final = {
+    "i": "input", "o": "output", "r": "requests", "t": "tokens", "m": "minute", "h": "hour", "d": "day",
+}  # fmt: skip
 _SCOPES: Final = frozenset(
     {"dynamic", "cache", "adjusted", "usage", "based", "priority", "fast"}
     | {"project", "workspace", "organization", "org", "team", "user", "key", "model", "global"}
@@ -120,7 +128,8 @@ class _Sorted(NamedTuple):
 
 def _sorted(words: Iterable[str]) -> _Sorted:
     found = _Sorted([], None, None, [])
-    for word in words:
+    whole = (_SHORT.sub(_spelled_out, word) if _SHORT.fullmatch(word) else word for word in words)
+    for word in " ".join(whole).split():
         if word in _MEASURES:
             found.kinds.append(_MEASURES[word])
         elif word in _DIRECTIONS and found.direction is None:
@@ -130,3 +139,7 @@ def _sorted(words: Iterable[str]) -> _Sorted:
         else:
             found.others.append(word)
     return found
+
+
+def _spelled_out(short: re.Match[str]) -> str:
+    return " ".join(_WHOLE[letter] for letter in short[0] if letter in _WHOLE)

@@ -103,6 +103,11 @@ DRAFTS = {
            RateLimit: "input-tokens-minute";r=39000;t=4, "requests_per_day";r=7;t=600""",
         (Bucket("tokens", "minute", "input", 40000, 39000, 4), requests("day", 500, 7, 600)),
     ),
+    "10, names in short": (
+        """RateLimit-Policy: "rpm";q=60;w=60, "itpm";q=30000;w=60, "tpd";q=900000
+           RateLimit: "rpm";r=59;t=1, "itpm";r=0;t=41, "tpd";r=5""",
+        (requests("minute", 60, 59, 1), Bucket("tokens", "minute", "input", 30000, 0, 41), tokens("day", 900000, 5)),
+    ),
     "10, one name twice": (
         'RateLimit: "default";r=5;t=3, "default";r=0;t=30\nRateLimit-Policy: "default";q=10;w=60',
         (requests("minute", 10, 0, 30),),
@@ -201,6 +206,12 @@ FAMILIES = {
            x-ratelimit-api_key-limit-requests: 10
            x-ratelimit-model_per_key-remaining-tokens: 100""",
         RateLimits((requests("api key", 10, 9), tokens("model per key", None, 100))),
+    ),
+    "measures and windows in short": (
+        """x-ratelimit-limit-tpm: 30,000
+           x-ratelimit-remaining-rpd: 7
+           x-ratelimit-limit-req-min: 9""",
+        RateLimits((tokens("minute", 30000), requests("day", None, 7), requests("minute", 9))),
     ),
     "two servers in a row, the nearer one first": (
         """x-ratelimit-limit-requests: 60, 1000
