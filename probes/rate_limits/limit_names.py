@@ -17,16 +17,18 @@ _MEASURES: Final[Mapping[str, Measure]] = {
     "tokens": "tokens",
     "token": "tokens",
 }
-_DIRECTIONS: Final[Mapping[str, Direction]] = {
+DIRECTIONS: Final[Mapping[str, Direction]] = {
     "input": "input",
     "prompt": "input",
     "output": "output",
     "completion": "output",
     "generated": "output",
 }
-_WINDOWS: Final = {name: name for name in WINDOWS_S} | {
+WINDOW_WORDS: Final = {name: name for name in WINDOWS_S} | {
     "sec": "second", "min": "minute", "hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month",
 }  # fmt: skip
+"""The words for a window, of headers and of people, each with the window's name."""
+
 _SHORT: Final = re.compile("([io]?)([rt])p([mhd])")
 """``rpm``, ``tpm``, ``itpm``, ``rpd``: a measure and its window."""
 
@@ -132,9 +134,9 @@ def _sorted(words: Iterable[str]) -> _Sorted:
     for word in " ".join(whole).split():
         if word in _MEASURES:
             found.kinds.append(_MEASURES[word])
-        elif word in _DIRECTIONS and found.direction is None:
-            found = found._replace(direction=_DIRECTIONS[word])
-        elif (window := _WINDOWS.get(word) or (word if re.fullmatch(r"\d+s", word) else None)) and not found.window:
+        elif word in DIRECTIONS and found.direction is None:
+            found = found._replace(direction=DIRECTIONS[word])
+        elif (window := WINDOW_WORDS.get(word) or (word if re.fullmatch(r"\d+s", word) else None)) and not found.window:
             found = found._replace(window=window)
         else:
             found.others.append(word)

@@ -5,14 +5,8 @@ from typing import Final, NamedTuple
 
 from probes.rate_limits.bucket import Bucket
 from probes.rate_limits.headers import MESSAGE_LIMIT, RateLimits
+from probes.rate_limits.limit_names import DIRECTIONS, WINDOW_WORDS
 
-_DIRECTIONS: Final = {
-    "input": "input",
-    "prompt": "input",
-    "output": "output",
-    "completion": "output",
-    "generated": "output",
-}
 _WINDOW: Final = r"(second|sec|minute|min|hour|day|month)"
 _PLAIN: Final = re.compile(
     r"(?:\b(input|prompt|output|completion|generated) )?\b(request|token)s?\b(?: limit| per model| per project)?"
@@ -48,17 +42,7 @@ _OFFER: Final = re.compile(r"\b(?:upgrade|need more|add \d+ credits|to unlock|to
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 _SHORT_KINDS: Final = {"R": "requests", "T": "tokens"}
-_WINDOWS: Final = {
-    "S": "second",
-    "sec": "second",
-    "M": "minute",
-    "min": "minute",
-    "H": "hour",
-    "hourly": "hour",
-    "D": "day",
-    "daily": "day",
-    "monthly": "month",
-}
+_SHORT_WINDOWS: Final = {"S": "second", "M": "minute", "H": "hour", "D": "day"}
 
 
 class NamedLimit(NamedTuple):
@@ -78,16 +62,16 @@ def named_limit(message: str) -> NamedLimit:
     message = _OFFER.split(message[:MESSAGE_LIMIT])[0] or message[:MESSAGE_LIMIT]
     apart = re.sub("[-_]", " ", _CAMEL.sub(" ", message)).lower()
     if plain := _PLAIN.search(apart):
-        return NamedLimit(f"{plain[2]}s", _DIRECTIONS.get(plain[1] or ""), _WINDOWS.get(plain[3], plain[3]))
+        return NamedLimit(f"{plain[2]}s", DIRECTIONS.get(plain[1] or ""), WINDOW_WORDS[plain[3]])
     if short := _SHORT.search(message):
         direction = {"I": "input", "O": "output"}.get(short[1] or "")
-        return NamedLimit(_SHORT_KINDS[short[2]], direction, _WINDOWS[short[3]])
+        return NamedLimit(_SHORT_KINDS[short[2]], direction, _SHORT_WINDOWS[short[3]])
     if _AT_ONCE.search(apart):
         return NamedLimit("concurrent requests")
     span = _SPAN.search(apart)
-    window = _WINDOWS.get(span[1] or span[2], span[1]) if span else None
+    window = WINDOW_WORDS[span[1] or span[2]] if span else None
     if tokens := _TOKENS.search(apart):
-        return NamedLimit("tokens", _DIRECTIONS.get(tokens[1] or ""), window)
+        return NamedLimit("tokens", DIRECTIONS.get(tokens[1] or ""), window)
     return NamedLimit("requests" if _REQUESTS.search(apart) else None, None, window)
 
 
