@@ -46,7 +46,7 @@ _NOTHING: Final[dict[str, Any]] = {}
 class _Call(NamedTuple):
     """A tool call that is being streamed: its place and id, as far as they were sent, and its name so far."""
 
-    index: object = None
+    place: object = None
     call_id: str | None = None
     name: str = ""
 
@@ -190,7 +190,7 @@ class ChunkReader(SseReader):
         """What a part of a call adds to the call's name: all of it at first, nothing where servers repeat it."""
         index, call_id = part.get("index"), string(part.get("id"))
         old = self._call
-        if index != old.index or (call_id is not None and call_id != old.call_id):
+        if index != old.place or (call_id is not None and call_id != old.call_id):
             self._call = _Call(index, call_id, name)
         elif name == old.name:
             return ""

@@ -86,6 +86,16 @@ def test_a_server_time_that_cannot_be_is_left_out_and_named():
     )
 
 
+def test_a_call_has_a_first_token_at_its_name_and_a_speed_where_its_tokens_are_counted_as_they_come():
+    parts = [Output(Kind.TOOL, f'"word{place}": 1, ', 9 + 6 * place) for place in range(1, 31)]
+    sample = assembled(Output(Kind.TOOL, "get_weather", 9), *parts, Usage(output=190), Finish("tool_calls"))
+    assert (sample.outcome, sample.ttft_ms, sample.ttfa_ms, sample.e2e_ms) == (Outcome.OK, 100.0, None, 3100.0)
+    assert (sample.tokens_per_s, sample.speed_basis) == (60.0, "output")
+    assert (sample.e2e_tokens_per_s, sample.chunks) == (61.29, 31)
+    named = assembled(Output(Kind.TOOL, "stop"), Usage(output=12), Finish("tool_calls"))
+    assert (named.outcome, named.ttft_ms, named.output_chars) == (Outcome.OK, 100.0, 4), "a call without arguments"
+
+
 def test_drafts_have_a_first_token_and_an_end_and_no_speed():
     drafts = [Output(Kind.ANSWER, text, draft=True) for text in ("w%rd", "word o!", "word one", "word one")]
     sample = assembled(*drafts, Usage(output=300), Finish("stop"))
