@@ -43,6 +43,10 @@ _TEXT_FIELDS: Final = ("text", "thinking", "reasoning", "summary", "refusal")
 _NOTHING: Final[dict[str, Any]] = {}
 
 
+_LONGEST_NAME: Final = 256
+"""Characters of a call's name that are kept to recognise it; OpenAI's have 64 at most."""
+
+
 class _Call(NamedTuple):
     """A tool call that is being streamed: its place and id, as far as they were sent, and its name so far."""
 
@@ -195,7 +199,7 @@ class ChunkReader(SseReader):
         elif name == old.name:
             return ""
         else:
-            self._call = old._replace(name=old.name + name)
+            self._call = old._replace(name=(old.name + name)[:_LONGEST_NAME])
         return name
 
 
