@@ -5,7 +5,7 @@ aiperf/metrics/types: https://github.com/ai-dynamo/aiperf. Tokens are left out: 
 its own, not as the provider does; so are the speeds that are made of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -16,6 +16,7 @@ from msgspec import Struct
 from probes.imports.benchmark_results import COLUMNS, UNKNOWN, Origin, outcome_of_error
 from probes.imports.json_text import objects
 from probes.imports.refused import ImportRefused
+from probes.imports.samples import Samples
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.stats.quantiles import quantile
@@ -68,16 +69,17 @@ class _Aggregate(Struct):
     input_config: _Config
 
 
-class AiperfSamples:
+class AiperfSamples(Samples):
     """The samples of aiperf's records, one by one, of an ``endpoint`` of that name. Raises ImportRefused."""
 
     def __init__(self, file: BinaryIO, path: Path, endpoint: str | None) -> None:
         self._file = file
         self._origin = _origin(path.with_name(AGGREGATE), endpoint)
-        self.columns: Sequence[str] = COLUMNS
+        self.columns = COLUMNS
 
     def __iter__(self) -> Iterator[Sample]:
         for place, found in objects(self._file):
+            self.place = place
             try:
                 record = msgspec.convert(found, _Record)
             except msgspec.ValidationError as error:

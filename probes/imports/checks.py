@@ -5,6 +5,7 @@ The bounds are those of docs/definitions.md. Every function raises ValueError, w
 
 import math
 import re
+import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final, get_args
@@ -13,7 +14,7 @@ from msgspec.structs import fields
 
 from probes.exports.csv_text import FORMULA
 from probes.outcome import Outcome
-from probes.sample import Sample, epoch_ms
+from probes.sample import Sample, iso
 from probes.store.row import ENDPOINT_COLUMNS, INT_MAX, KINDS
 from probes.text import line, plain
 
@@ -26,12 +27,11 @@ LONGEST: Final = 10_000
 SIGNED: Final = frozenset({"clock_step_ms", "due_lag_ms"})
 """The numbers that can be below zero: a clock can be set back, and a probe begin before it was due."""
 
-_FIRST: Final = 0
-_END: Final = epoch_ms("2100-01-01T00:00:00Z")
+AHEAD_MS: Final = 86_400_000
+"""How far a sample may begin ahead of this machine's clock, which may be wrong. One of a later year would be an
+endpoint's newest for ever: no probe that is sent could take its place."""
+
 _NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_INSTANT: Final = (
-    "must be an instant with its offset from UTC, such as 2026-11-20T14:02:31.005Z, of the years 1970 to 2099"
-)
 _WHOLE: Final = f"must be a whole number from 0 to {INT_MAX}"
 _STATUS: Final = (100, 999)
 
@@ -45,14 +45,29 @@ def instant(value: Any) -> int:
                 return instant_ms(round(moment.timestamp() * 1000))
         except (ValueError, OverflowError):
             pass
-    raise ValueError(f"{_INSTANT}, not {_shown(value)}")
+    raise ValueError(f"{_instant_words()}, not {_shown(value)}")
 
 
 def instant_ms(value: int) -> int:
-    """Milliseconds since the epoch."""
-    if not _FIRST <= value < _END:
-        raise ValueError(_INSTANT)
+    """Milliseconds since the epoch, no more than `AHEAD_MS` ahead of now."""
+    if not 0 <= value <= _now_ms() + AHEAD_MS:
+        try:
+            shown = iso(value)
+        except (ValueError, OverflowError, OSError):  # beyond the years that Python knows
+            shown = f"{value} ms since 1970"
+        raise ValueError(f"{_instant_words()}, not {shown}")
     return value
+
+
+def _instant_words() -> str:
+    return (
+        "must be an instant with its offset from UTC, such as 2026-11-20T14:02:31.005Z, from 1970 to a day ahead of "
+        f"this machine's clock ({iso(_now_ms())})"
+    )
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def whole(value: Any) -> int:

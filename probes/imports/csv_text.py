@@ -1,26 +1,27 @@
 """Samples of a CSV file as `inftop export` writes it, its columns in any order."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 from probes.imports.checks import OF_CELLS
 from probes.imports.lines import lines, place
 from probes.imports.needed import check_columns, sample_of
 from probes.imports.refused import ImportRefused
+from probes.imports.samples import Samples
 from probes.sample import Sample
 
 MOST_LINES: Final = 10_000
 """Lines of one record, whose texts may have line feeds."""
 
 
-class CsvSamples:
+class CsvSamples(Samples):
     """The samples of a CSV file, one by one. ``columns`` are known from the start. Raises ImportRefused."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._first, self._last = 0, 0  # lines of the record that is being read
         self._records = csv.reader(self._lines(file), strict=True)
-        self.columns: Sequence[str] = next(self._rows(), [])
+        self.columns = next(self._rows(), [])
         if self.columns:
             try:
                 check_columns(self.columns)
@@ -32,7 +33,7 @@ class CsvSamples:
         checks = [OF_CELLS[name] for name in self.columns]
         named = list(zip(self.columns, checks, strict=True))
         for row in self._rows():
-            where = place(self._first)
+            self.place = where = place(self._first)
             if len(row) != len(named):
                 raise ImportRefused(f"has {len(row)} columns, the first line {len(named)}", place=where)
             values = {}

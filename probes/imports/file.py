@@ -7,11 +7,11 @@ import re
 import stat
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import BinaryIO, Final
 
 from probes.imports.aiperf import ONLY_AGGREGATES, AiperfSamples
 from probes.imports.csv_text import CsvSamples
@@ -19,7 +19,7 @@ from probes.imports.guidellm import GuidellmSamples
 from probes.imports.json_text import JsonSamples
 from probes.imports.parquet import ParquetSamples
 from probes.imports.refused import ImportRefused
-from probes.sample import Sample
+from probes.imports.samples import Samples
 
 _GZIP: Final = b"\x1f\x8b"
 _PARQUET: Final = b"PAR1"
@@ -27,16 +27,6 @@ _AIPERF: Final = re.compile(rb'\{\s*"metadata"\s*:\s*\{\s*"session_num"')
 _GUIDELLM: Final = re.compile(rb'\{\s*("metadata"\s*:\s*\{[^{}]*"guidellm_version"|"benchmarks"\s*:)')
 _AGGREGATED: Final = (b'"avg"', b'"input_config"')
 _PRETTY: Final = re.compile(rb"\{\s*\n")
-
-
-class Samples(Protocol):
-    """The samples of a file, one by one; ``columns`` are known once the first was read."""
-
-    columns: Sequence[str]
-
-    def __iter__(self) -> Iterator[Sample]:
-        """Raises ImportRefused where the file is not as it must be."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ that was asked for, or that of chunks, and does not say so; so are the speeds th
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from probes.imports.benchmark_results import COLUMNS, UNKNOWN, Origin, outcome_of_error
 from probes.imports.refused import ImportRefused
+from probes.imports.samples import Samples
 from probes.outcome import Outcome
 from probes.sample import Sample
 
@@ -75,11 +76,11 @@ class _Report(Struct):
     benchmarks: list[_Benchmark]
 
 
-class GuidellmSamples:
+class GuidellmSamples(Samples):
     """The samples of a report, one by one, of an ``endpoint`` of that name. Raises ImportRefused."""
 
     def __init__(self, file: BinaryIO, endpoint: str | None) -> None:
-        self.columns: Sequence[str] = COLUMNS
+        self.columns = COLUMNS
         self._endpoint = endpoint
         text = file.read(MOST + 1)
         if len(text) > MOST:
@@ -105,7 +106,7 @@ class GuidellmSamples:
             for status in _Requests.__struct_fields__:
                 for place, request in enumerate(getattr(benchmark.requests, status), 1):
                     if request.info.timings.request_start is not None:  # else it was never sent
-                        where = f"benchmark {number}, {status} request {place}"
+                        self.place = where = f"benchmark {number}, {status} request {place}"
                         yield origin.sample(_values(request, status, where), request.request_id, where)
 
 

@@ -1,7 +1,8 @@
-"""Samples of JSON lines as `inftop export` writes them: one object a line."""
+"""Samples of JSON lines as `inftop export` writes them: one object a line, which may lack what is not known."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import msgspec
@@ -10,29 +11,36 @@ from probes.imports.checks import OF_VALUES
 from probes.imports.lines import lines, place
 from probes.imports.needed import check_columns, sample_of
 from probes.imports.refused import ImportRefused
+from probes.imports.samples import Samples
 from probes.sample import Sample
 
 
-class JsonSamples:
-    """The samples of JSON lines, one by one; ``columns`` are those of all lines so far. Raises ImportRefused."""
+class JsonSamples(Samples):
+    """The samples of JSON lines, one by one. Raises ImportRefused."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self.columns: Sequence[str] = ()
+        self._counts = Counter[int]()
+        """Lines by how many columns they have."""
+
+    @property
+    def lacking(self) -> int:
+        """How many lines so far lack a column that another one has."""
+        return self._counts.total() - self._counts[len(self.columns)]
 
     def __iter__(self) -> Iterator[Sample]:
-        known: set[str] | None = None
+        checked: set[str] | None = None  # the columns of the line before
         for where, record in objects(self._file):
-            if record.keys() != known:
+            self.place = where
+            if record.keys() != checked:
                 try:
                     check_columns(list(record))
                 except ImportRefused as error:
                     error.place = where
                     raise
-                if known is not None:
-                    words = "has other columns than the lines before: each line must have the same"
-                    raise ImportRefused(words, place=where)
-                self.columns, known = tuple(record), set(record)
+                checked = set(record)
+                self.columns = tuple(dict.fromkeys([*self.columns, *record]))
+            self._counts[len(record)] += 1
             values = {}
             name = ""
             try:

@@ -8,18 +8,11 @@ from probes.exports.columns import UnknownColumn, chosen
 from probes.exports.rollups import OF_ROLLUPS
 from probes.imports.refused import ImportRefused
 from probes.sample import COLUMNS, Sample
-from probes.store.row import ENDPOINT_COLUMNS, KINDS
+from probes.store.row import ENDPOINT_COLUMNS
 from probes.text import line
 
-NAMED: Final = (*ENDPOINT_COLUMNS, "started_at", "outcome")
-"""What every sample has."""
-
-NEEDED: Final = (
-    *NAMED,
-    *(name for name in COLUMNS[: COLUMNS.index("sample_id")] if name not in NAMED and (KINDS[name] != "text")),
-)
-"""The columns that a file must have: without an id, samples are told apart by all their figures. Columns that are newer
-than ids may be missing, as they are in files of an older inftop, and texts."""
+NEEDED: Final = (*ENDPOINT_COLUMNS, "started_at", "outcome")
+"""The columns that a file must have: whose sample it is, when it began and how it ended. The others may be empty."""
 
 _ONLY_ROLLUPS: Final = {one.name for one in OF_ROLLUPS} - set(COLUMNS)
 
@@ -43,7 +36,7 @@ def check_columns(names: Sequence[str]) -> None:
 
 def sample_of(values: Mapping[str, Any], place: str) -> Sample:
     """The sample of checked values. Raises ImportRefused where one is missing, or they contradict each other."""
-    for name in NAMED:
+    for name in NEEDED:
         if name not in values:
             raise ImportRefused("must not be empty", place=place, column=name)
     _in_order(values, ("ttft_ms", "ttfa_ms", "e2e_ms"), place)

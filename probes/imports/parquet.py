@@ -1,19 +1,20 @@
 """Samples of a Parquet file as `inftop export` writes it, by pyarrow, some rows at a time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from probes.exports.parquet import pyarrow
 from probes.imports.checks import OF_VALUES, instant_ms
 from probes.imports.needed import check_columns, sample_of
 from probes.imports.refused import ImportRefused
+from probes.imports.samples import Samples
 from probes.sample import Sample
 
 AT_ONCE: Final = 2_000
 """Rows that are Python values at once."""
 
 
-class ParquetSamples:
+class ParquetSamples(Samples):
     """The samples of a Parquet file, one by one. Raises ImportRefused, and NoParquet where pyarrow is missing."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -21,7 +22,7 @@ class ParquetSamples:
         self._errors = (arrow.ArrowException, OSError)
         try:
             self._file = arrow.parquet.ParquetFile(file)
-            self.columns: Sequence[str] = self._file.schema_arrow.names
+            self.columns = self._file.schema_arrow.names
         except self._errors as error:
             raise _unreadable(error) from None
         check_columns(self.columns)
@@ -46,7 +47,8 @@ class ParquetSamples:
             named = list(zip(self.columns, checks, strict=True))
             for found in zip(*columns, strict=True):
                 row += 1
-                values, name, where = {}, "", f"row {row}"
+                values, name = {}, ""
+                self.place = where = f"row {row}"
                 try:
                     for (name, check), value in zip(named, found, strict=True):
                         if value is not None:

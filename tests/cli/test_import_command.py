@@ -8,6 +8,8 @@ import sys
 import pytest
 
 from probes.cli.commands import import_files
+from probes.imports.needed import NEEDED
+from probes.sample import COLUMNS
 from tests.samples import sample
 from tests.store.stores import ask, fill, make, url_of
 
@@ -54,9 +56,44 @@ def test_files_of_every_format_are_one_history(config, written, tmp_path):
     done = inftop("--config", config, "history", "import", "--json", parquet)
     assert json.loads(done.stdout) == {
         "store": url_of(tmp_path / "history.db"),
-        "files": [{"file": str(parquet), "samples": 3, "new": 0, "known": 3, "pruned": 0}],
+        "files": [
+            {
+                "file": str(parquet),
+                "samples": 3,
+                "empty_columns": 0,
+                "lacking": 0,
+                "equal": 0,
+                "equal_at": [],
+                "new": 0,
+                "known": 3,
+                "pruned": 0,
+            }
+        ],
     }
     assert ask(tmp_path / "history.db", "SELECT sum(samples) FROM rollup WHERE tier = 'day'") == [(3,)]
+
+
+def test_what_a_file_lacks_and_which_of_its_lines_are_equal_is_said(config, tmp_path):
+    few = {name: SAMPLES[0].to_json()[name] for name in NEEDED}
+    records = [few, few | {"ttft_ms": 1.5}, few, few | {"ttft_ms": None}, few | {"ttft_ms": 1.5, "e2e_ms": 2.5}]
+    records += [few | {"sample_id": "a"}, few | {"sample_id": "a"}]
+    file, empty = tmp_path / "few.jsonl", len(COLUMNS) - len(NEEDED) - 3
+    file.write_text("\n".join(map(json.dumps, records)))
+    notes = [
+        f"  note: {empty} of {len(COLUMNS)} columns are not in it, and stay empty",
+        "  note: 7 of 7 lack columns that others have, which stay empty",
+        "  note: 2 of 7 have no sample_id and equal an earlier one in all columns, so that both count once: "
+        "line 3 equals line 1, line 4 equals line 1",
+    ]
+    done = inftop("--config", config, "history", "import", "--dry-run", file)
+    assert done.stdout.splitlines() == [f"{file}: 7 samples can be imported", *notes]
+    done = inftop("--config", config, "history", "import", file)
+    assert done.stdout.splitlines() == [f"{file}: 4 samples new, 3 known already", *notes]
+    done = inftop("--config", config, "history", "import", "--json", file)
+    [said] = json.loads(done.stdout)["files"]
+    assert (said["empty_columns"], said["lacking"], said["equal"]) == (empty, 7, 2)
+    assert said["equal_at"] == [["line 3", "line 1"], ["line 4", "line 1"]]
+    assert (said["new"], said["known"]) == (0, 7)
 
 
 def test_another_store_can_be_named_and_none_is_made_to_check_a_file(config, written, tmp_path):

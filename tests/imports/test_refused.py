@@ -1,10 +1,14 @@
-"""Files that are not as they must be are refused with line and column, and what is allowed; none is ever hung upon."""
+"""Files that are not as they must be are refused with line and column, and what is allowed; none is ever hung upon.
+
+What a file lacks beside the few columns that every sample has stays empty.
+"""
 
 import csv
 import gzip
 import io
 import json
 import os
+import time
 from functools import partial
 from pathlib import Path
 
@@ -16,11 +20,16 @@ from probes.imports.file import opened
 from probes.imports.needed import NEEDED
 from probes.imports.refused import ImportRefused
 from probes.outcome import Outcome
-from probes.sample import COLUMNS
+from probes.sample import COLUMNS, iso
 from tests.samples import sample
 
-GOOD = sample(connection="warm", ttft_ms=150.5, e2e_ms=300.0, output_tokens=40, trusted=True).to_json()
+GOOD = sample(
+    started_at=1_795_000_000_000, connection="warm", ttft_ms=150.5, e2e_ms=300.0, output_tokens=40, trusted=True
+).to_json()
 HEADER = ",".join(COLUMNS)
+
+NOW = time.time_ns() // 1_000_000
+DAY = 86_400_000
 
 packed = partial(gzip.compress, mtime=0)
 """The same bytes at every time: they are in the names of tests, which every worker must find alike."""
@@ -93,9 +102,10 @@ WRONG = [
     ("started_at", "2026-11-20T14:02:31", "with its offset from UTC"),
     ("started_at", "2026-11-20", "with its offset from UTC"),
     ("started_at", "2026-12-31T23:59:60Z", "must be an instant"),
-    ("started_at", "0001-01-01T00:00:00Z", "of the years 1970 to 2099"),
-    ("started_at", "9999-12-31T23:59:59.999Z", "of the years 1970 to 2099"),
-    ("started_at", "0001-01-01T00:00:00+23:59", "of the years 1970 to 2099"),
+    ("started_at", "0001-01-01T00:00:00Z", "from 1970 to a day ahead of this machine's clock (2"),
+    ("started_at", "2099-07-01T00:00:00Z", "from 1970 to a day ahead of this machine's clock (2"),
+    ("started_at", "9999-12-31T23:59:59.999Z", "from 1970 to a day ahead"),
+    ("started_at", "0001-01-01T00:00:00+23:59", "from 1970 to a day ahead"),
     ("started_at", "yesterday", "must be an instant"),
 ]
 
@@ -140,18 +150,68 @@ def test_only_numbers_are_numbers_in_json(refused, value):
         assert refused(record(**{column: value})).startswith(f"line 1, column {column}: must be")
 
 
+def parquet(*records):
+    """A Parquet file of rows."""
+    import pyarrow
+
+    return _parquet({name: pyarrow.array([one.get(name) for one in records]) for name in records[0]})
+
+
+def test_a_sample_more_than_a_day_ahead_would_be_the_newest_for_ever_and_is_refused(refused, taken):
+    import pyarrow
+
+    near, far = (iso(NOW + DAY + more) for more in (-60_000, 600_000))
+    for started_at, reads in ((near, taken), (far, refused)):
+        came = [
+            reads(f"{HEADER}\n{row()}{row(started_at=started_at)}"),
+            reads(record() + record(started_at=started_at)),
+            reads(parquet(GOOD, {**GOOD, "started_at": started_at})),
+        ]
+        if reads is taken:
+            assert [len(one) for one in came] == [2, 2, 2]
+        else:
+            assert [one.partition(":")[0] for one in came] == [
+                "line 3, column started_at",
+                "line 2, column started_at",
+                "row 2, column started_at",
+            ]
+            assert all("a day ahead of this machine's clock" in one for one in came)
+    instants = pyarrow.array([NOW, NOW + DAY + 600_000], pyarrow.timestamp("ms", "UTC"))
+    table = {name: pyarrow.array([GOOD[name]] * 2) for name in NEEDED if name != "started_at"}
+    assert refused(_parquet({**table, "started_at": instants})).startswith("row 2, column started_at: ")
+
+
 @pytest.mark.parametrize("column", NEEDED)
 def test_a_column_that_is_missing_is_named(refused, column):
     names = [name for name in COLUMNS if name != column]
     said = refused(",".join(names) + "\n")
-    assert said.startswith(f"line 1: the column {column} is missing; needed are vantage, endpoint, ")
+    assert said == (
+        f"line 1: the column {column} is missing; needed are vantage, endpoint, provider, dialect, model, started_at, "
+        "outcome"
+    )
     assert refused(json.dumps({name: GOOD[name] for name in names})) == said
+    assert refused(record() + json.dumps({name: GOOD[name] for name in names})).startswith("line 2: the column ")
+    assert refused(parquet({name: GOOD[name] for name in names})) == said.removeprefix("line 1: ")
 
 
-def test_texts_and_columns_that_are_newer_than_ids_may_be_missing(taken):
-    assert {"sample_id", "request_id", "buffered", "provider_cost_usd"}.isdisjoint(NEEDED)
-    [one] = taken(json.dumps({name: GOOD[name] for name in reversed(NEEDED)}))
-    assert one.to_json() == GOOD
+def test_what_else_a_file_lacks_stays_empty(taken):
+    needed = {name: GOOD[name] for name in reversed(NEEDED)}
+    cells = ",".join(needed), ",".join(needed.values())
+    for content in (json.dumps(needed), "\n".join(cells), parquet(needed)):
+        [one] = taken(content)
+        assert one.to_json() == {**dict.fromkeys(COLUMNS), **needed}
+
+
+def test_lines_of_json_may_differ_in_columns_and_those_that_lack_some_are_counted(tmp_path):
+    needed = {name: GOOD[name] for name in NEEDED}
+    file = tmp_path / "file"
+    records = [needed, {**needed, "ttft_ms": 1.5}, {**needed, "e2e_ms": 2.5}, {**needed, "e2e_ms": 3, "ttft_ms": None}]
+    file.write_text("\n".join(map(json.dumps, records)))
+    with opened(file) as samples:
+        found = [(one.ttft_ms, one.e2e_ms, samples.place) for one in samples]
+        assert found == [(None, None, "line 1"), (1.5, None, "line 2"), (None, 2.5, "line 3"), (None, 3, "line 4")]
+        assert set(samples.columns) == {*NEEDED, "ttft_ms", "e2e_ms"}
+        assert samples.lacking == 3
 
 
 def test_columns_that_no_sample_has_are_named(refused):
@@ -168,8 +228,6 @@ def test_a_row_of_another_length_is_refused(refused):
         "86", str(len(COLUMNS) + 1)
     ).replace("85", str(len(COLUMNS)))
     assert "has 1 columns" in refused(f"{HEADER}\nx\n")
-    other = {name: GOOD[name] for name in NEEDED}
-    assert refused(record() + json.dumps(other)).startswith("line 2: has other columns than the lines before")
 
 
 def test_an_export_behind_another_is_told_by_its_line(refused):

@@ -1,10 +1,10 @@
 """``history import``: adds the samples of files to a store, each counted once."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any
 
 import typer
 
@@ -13,6 +13,8 @@ from probes.config.file import find_config
 from probes.config.load import load
 from probes.imports.file import FileState, opened, state_of
 from probes.imports.refused import ImportRefused
+from probes.imports.twins import Twins
+from probes.sample import COLUMNS
 from probes.store.history.importing import AT_ONCE, Imported, import_samples
 from probes.store.location import default_url, shown
 from probes.text import plain
@@ -27,12 +29,24 @@ class FilesRefused(Exception):  # noqa: N818  # what happened to them
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """A file that may be imported: its state when it was read, how many samples it has and which columns."""
+    """A file that may be imported: its state when it was read, how many samples it has and which columns.
+
+    ``lacking`` samples have not all of these columns; ``equal`` ones have no id and equal an earlier one in all that
+    the file says, ``pairs`` are the places of the first of these and of those that they equal.
+    """
 
     path: Path
     state: FileState
     samples: int
     columns: tuple[str, ...]
+    lacking: int
+    equal: int
+    pairs: tuple[tuple[str, str], ...]
+
+    @property
+    def empty(self) -> int:
+        """How many columns of a sample the file has not: they stay empty."""
+        return len(set(COLUMNS) - set(self.columns)) if self.samples else 0
 
 
 def import_files(
@@ -73,11 +87,13 @@ def _checked(files: Sequence[Path], endpoint: str | None) -> list[CheckedFile]:
 
 def _check(path: Path, endpoint: str | None, on_progress: Progress) -> CheckedFile:
     state, count = state_of(path), 0
-    with opened(path, endpoint) as samples:
-        for count, _ in enumerate(samples, 1):
+    with opened(path, endpoint) as samples, Twins() as twins:
+        for count, sample in enumerate(samples, 1):
+            twins.add(sample, samples.place)
             if count % AT_ONCE == 0:
                 on_progress(0, 0)
-        return CheckedFile(path, state, count, tuple(samples.columns))
+        columns = tuple(samples.columns)
+        return CheckedFile(path, state, count, columns, samples.lacking, twins.count, tuple(twins.pairs))
 
 
 def _imported(url: str, file: CheckedFile, endpoint: str | None) -> Imported:
@@ -91,29 +107,47 @@ def _imported(url: str, file: CheckedFile, endpoint: str | None) -> Imported:
         raise FilesRefused([refused], "what was imported before stays; the same command adds the rest") from None
 
 
-_NOTE: Final = "left out, for they began where the store has pruned samples, and its rollups may count them already"
-
-
 def _print(url: str, files: Sequence[tuple[CheckedFile, Imported | None]], as_json: bool) -> None:
     if as_json:
-        records = [
-            {"file": str(one.path), "samples": one.samples}
-            if found is None
-            else {
-                "file": str(one.path),
-                "samples": one.samples,
-                "new": found.samples,
-                "known": found.known,
-                "pruned": found.pruned,
-            }
-            for one, found in files
-        ]
+        records = [_record(one) | ({} if found is None else _imported_record(found)) for one, found in files]
         typer.echo(json.dumps({"store": shown(url), "files": records}, indent=2))
         return
     for one, found in files:
-        if found is None:
-            typer.echo(f"{plain(str(one.path))}: {one.samples:,} samples can be imported")
-            continue
-        typer.echo(f"{plain(str(one.path))}: {found.samples:,} samples new, {found.known:,} known already")
-        if found.pruned:
-            typer.echo(f"  note: {found.pruned:,} {_NOTE}")
+        came = "can be imported" if found is None else f"new, {found.known:,} known already"
+        count = one.samples if found is None else found.samples
+        typer.echo(f"{plain(str(one.path))}: {count:,} samples {came}")
+        for note in _notes(one, found):
+            typer.echo(f"  note: {note}")
+
+
+def _record(file: CheckedFile) -> dict[str, Any]:
+    return {
+        "file": str(file.path),
+        "samples": file.samples,
+        "empty_columns": file.empty,
+        "lacking": file.lacking,
+        "equal": file.equal,
+        "equal_at": [list(pair) for pair in file.pairs],
+    }
+
+
+def _imported_record(found: Imported) -> dict[str, Any]:
+    return {"new": found.samples, "known": found.known, "pruned": found.pruned}
+
+
+def _notes(file: CheckedFile, found: Imported | None) -> Iterator[str]:
+    """What a person should know of a file, and of what came of it."""
+    if file.empty:
+        yield f"{file.empty} of {len(COLUMNS)} columns are not in it, and stay empty"
+    if file.lacking:
+        yield f"{file.lacking:,} of {file.samples:,} lack columns that others have, which stay empty"
+    if file.equal:
+        where = ", ".join(f"{place} equals {first}" for place, first in file.pairs)
+        more = ", …" if file.equal > len(file.pairs) else ""
+        alike = "have no sample_id and equal an earlier one in all columns, so that both count once"
+        yield f"{file.equal:,} of {file.samples:,} {alike}: {where}{more}"
+    if found is not None and found.pruned:
+        yield (
+            f"{found.pruned:,} left out, for they began where the store has pruned samples, and its rollups may count "
+            "them already"
+        )

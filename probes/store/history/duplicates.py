@@ -2,13 +2,13 @@
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from probes.sample import Sample
 from probes.store.connection import Connection
 from probes.store.read.reader import JOINED, StoreReader
 from probes.store.read.source import placeholders
-from probes.store.row import row_of, sample_of
+from probes.store.row import KINDS, SAMPLE_COLUMNS, row_of, sample_of
 from probes.store.statements import run
 
 
@@ -17,6 +17,18 @@ def key_of(endpoint_id: int, sample: Sample) -> Hashable:
     if sample.sample_id is not None:
         return endpoint_id, sample.started_at, sample.sample_id
     return tuple(row_of(sample, endpoint_id).values())  # as they are stored: another store may have rounded them
+
+
+def figures_of(
+    endpoint_id: int, sample: Sample, columns: Iterable[str] = SAMPLE_COLUMNS
+) -> tuple[str | float | None, ...]:
+    """What a sample of an endpoint without an id is told by: its instant and what it has in these columns, as stored.
+
+    An empty text is none: a CSV does not tell them apart.
+    """
+    row = row_of(sample, endpoint_id)
+    values = (row[name] or None if KINDS[name] == "text" else row[name] for name in columns)
+    return endpoint_id, sample.started_at, *values
 
 
 def held(connection: Connection, pairs: Sequence[tuple[int, Sample]]) -> dict[Hashable, int]:

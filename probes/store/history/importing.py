@@ -14,9 +14,9 @@ from probes.sample import Sample
 from probes.stats.rollup import RollupKey, roll_up
 from probes.stats.tiers import TIERS, bucket_of, next_bucket
 from probes.store.connection import Connection, Database
-from probes.store.history.duplicates import began_with, key_of
+from probes.store.history.duplicates import began_with, figures_of, key_of
 from probes.store.retention import StoredKind
-from probes.store.row import KINDS, SAMPLE_COLUMNS, EndpointKey, endpoint_of, row_of
+from probes.store.row import SAMPLE_COLUMNS, EndpointKey, endpoint_of, row_of
 from probes.store.statements import insert_samples, run
 from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
@@ -76,7 +76,6 @@ class _Import:
     def __init__(self, database: Database, columns: Collection[str], on_progress: Progress) -> None:
         self._database, self._on_progress = database, on_progress
         self._figures = [name for name in SAMPLE_COLUMNS if name in columns and name not in ("started_at", "sample_id")]
-        self._texts = {name for name in self._figures if KINDS[name] == "text"}
         self._endpoints: dict[EndpointKey, int] = {}
 
     def run(self, samples: Iterable[Sample]) -> Imported:
@@ -118,7 +117,7 @@ class _Import:
         def keys(endpoint_id: int, sample: Sample) -> list[Hashable]:
             """By what it is told: its id first, where it has one."""
             own = [] if sample.sample_id is None else [key_of(endpoint_id, sample)]
-            return [*own, self._figures_of(endpoint_id, sample)] if by_figures else own
+            return [*own, ("figures", *figures_of(endpoint_id, sample, self._figures))] if by_figures else own
 
         known = {key for _, number, sample in began_with(connection, pairs) for key in keys(number, sample)}
         fresh = []
@@ -128,12 +127,6 @@ class _Import:
                 fresh.append(pair)
                 known.update(told)
         return fresh
-
-    def _figures_of(self, endpoint_id: int, sample: Sample) -> Hashable:
-        """What a sample without an id is told by: all that the file says of it. A CSV tells no empty text from none."""
-        row = row_of(sample, endpoint_id)
-        values = (row[name] or None if name in self._texts else row[name] for name in self._figures)
-        return "figures", endpoint_id, sample.started_at, *values
 
     def _uncounted(
         self, connection: Connection, fresh: Sequence[tuple[int, Sample]], until: dict[StoredKind, int]
