@@ -3,6 +3,7 @@
 import email
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -147,12 +148,74 @@ def test_with_a_repository_links_and_pictures_are_those_of_the_tag(hook):
     assert hook.urls(AT, "1.0")["Changelog"] == f"{AT}/blob/v1.0/CHANGELOG.md"
 
 
+def by_bare_name(text):
+    """What a text has a reader install by the name inftop, which before a release could be anybody's."""
+    installs = r"\b(?:pip3?\s+install|pipx\s+(?:install|run)|uv\s+(?:tool\s+(?:install|run)|pip\s+install|add)|uvx)\s"
+    found = [match[0] for match in re.finditer(r"inftop\\?\[(?:bedrock|mcp|notify|otlp|parquet|postgres|serve)", text)]
+    for match in re.finditer(installs + r"\s*([^\n;&|#`]*)", text):
+        words = [word.strip("'\"\\,.:()") for word in match[1].split()]
+        is_named = re.compile(r"inftop(?:$|[=<>~!@\[\\])").match
+        sources = [i + 1 for i, word in enumerate(words) if word in ("--from", "--spec")]
+        looked_at = [words[i] for i in sources if i < len(words)] if sources else words
+        found += [match[0] for word in looked_at if is_named(word)]
+    return found
+
+
+def texts():
+    """Every text of the repository but the tests, which have such names to look for."""
+    known = (".md", ".py", ".toml", ".json", ".yml", ".yaml", ".sh", ".txt", ".1", ".service", ".html", ".js", ".cfg")
+    for folder, folders, files in os.walk(ROOT):
+        here = Path(folder).relative_to(ROOT)
+        hidden = {one for one in folders if one.startswith(".") and one not in (".ci", ".github")}
+        folders[:] = sorted(set(folders) - hidden - {"__pycache__", "dist", "build", "node_modules"})
+        if "pyvenv.cfg" in files:
+            folders.clear()
+        elif here.parts[:1] != ("tests",):
+            yield from (Path(folder, one) for one in sorted(files) if one.endswith(known) or "." not in one)
+
+
+def test_until_a_release_no_text_has_a_reader_install_the_bare_name():
+    allowed = {ROOT / "docs" / "releasing.md", ROOT / "pyproject.toml"}  # what is to be said then; its own extras
+    looked_at = {path: by_bare_name(path.read_text(encoding="utf-8", errors="replace")) for path in texts()}
+    assert {path: found for path, found in looked_at.items() if found and path not in allowed} == {}
+    assert all(looked_at[path] for path in allowed)
+    assert {ROOT / "CHANGELOG.md", ROOT / "docs" / "inftop.1", ROOT / "probes" / "extras.py"} < set(looked_at)
+
+
 @pytest.mark.parametrize(
-    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+    "text",
+    [
+        "pip install 'inftop[mcp]'",
+        "pip\ninstall inftop",
+        "needs pip install inftop\\[mcp]",
+        "uvx inftop demo",
+        "uvx --from inftop inftop demo",
+        "$ pipx install --force inftop==0.1",
+        "`uv tool install inftop`",
+        'uv add "inftop>=1"',
+        "the extra inftop[serve]",
+        "python -m pip install -U inftop.",
+    ],
 )
-def test_until_a_release_no_page_has_a_reader_install_the_bare_name(page):
-    bare = re.compile(r"^(?:\$ )?(?:uvx|pipx? install|pipx run|uv tool install)(?: -\S+)* '?inftop\b", re.MULTILINE)
-    assert bool(bare.search(page.read_text(encoding="utf-8"))) == (page.name == "releasing.md")
+def test_what_installs_the_bare_name_is_found(text):
+    assert by_bare_name(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install '.[mcp]' in a checkout",
+        "pip install . && inftop demo",
+        "pip install .\ninftop demo",
+        "uvx --from . inftop demo",
+        "pipx run --spec dist/*.whl inftop demo",
+        "pipx inject inftop pyarrow",
+        "pip uninstall inftop",
+        "pip install pyarrow    # and inftop writes Parquet",
+    ],
+)
+def test_what_installs_something_else_is_not(text):
+    assert not by_bare_name(text)
 
 
 def test_a_component_is_a_range_of_versions(hook):

@@ -14,7 +14,9 @@ class NoParquet(Exception):  # noqa: N818  # what is missing, not what went wron
     """The library that writes and reads Parquet is not installed."""
 
     def __init__(self) -> None:
-        super().__init__("Parquet needs pyarrow, which is not installed: pip install pyarrow")
+        from probes.extras import how_to_add
+
+        super().__init__(f"Parquet needs pyarrow, which is not installed: {how_to_add('parquet')}")
 
 
 def pyarrow() -> Any:

@@ -50,8 +50,9 @@ class Publishing:
         May wait for the keyring, where ``api_key`` names a token.
         """
         if otlp is not None and (find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None):
-            needed = "opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
-            raise ValueError(f"--otlp needs two more packages: pip install {needed}")
+            from probes.extras import how_to_add
+
+            raise ValueError(f"--otlp needs two more packages: {how_to_add('otlp')}")
         address = _parsed("--metrics", metrics, parse_address)
         collector = _parsed("--otlp", otlp, parse_collector)
         return cls(address, collector, names, detail, _api(address, api_hosts, api_key, is_wanted=api))

@@ -42,7 +42,7 @@ _WORDS: Final = {
     "unreadable": "{name} holds no address that Apprise reads",
     "not allowed": "{name} holds the address of a service that is not allowed here",
     "redirected": "the address in {name} has redirect=, config=, attach= or template=, not allowed here",
-    "not installed": "Apprise is missing: pip install 'inftop[notify]'",
+    "not installed": "Apprise is not installed: inftop check says how it is",
 }
 
 

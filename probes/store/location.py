@@ -51,7 +51,9 @@ def check_url(url: str) -> None:
     from importlib.util import find_spec
 
     if find_spec("psycopg") is None:
-        raise ValueError("a PostgreSQL store needs one more package: pip install 'psycopg[binary]'")
+        from probes.extras import how_to_add
+
+        raise ValueError(f"a PostgreSQL store needs one more package: {how_to_add('postgres')}")
     before, at, after = url.partition("://")[2].partition("@")
     if "@" in after or (at and any(sign in before for sign in "/?#")):
         # libpq would take a part of the password for the host, and name it in its errors

@@ -29,7 +29,7 @@ NO_CREDENTIALS: Final = (
     "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a key"
 )
 
-NO_BOTOCORE: Final = "signing for AWS needs botocore: pip install botocore"
+NO_BOTOCORE: Final = "signing for AWS needs botocore, which is not installed: inftop check says how it is"
 
 _REGION: Final = re.compile(r"[a-z]{2}(?:-[a-z]+)+-[0-9]+")
 _OF_AWS: Final = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".on.aws")

@@ -18,6 +18,7 @@ from keyring.backends.fail import Keyring as NoKeyring
 from probes.cli.app import main
 from probes.cli.commands import export as export_command
 from probes.config.presets import presets
+from probes.extras import how_to_add
 from probes.store.write.writer import Writer
 from tests.keys.memory_keyring import MemoryKeyring
 from tests.samples import sample
@@ -218,7 +219,7 @@ def test_check_says_what_signing_for_aws_needs(run, tmp_path, monkeypatch):
     monkeypatch.setattr("probes.cli.commands.check.check.find_spec", lambda name: None)
     code, out, err = run("--config", str(path), "check")
     assert (code, "  AWS  " in out) == (0, True)
-    assert "note: signing for AWS needs botocore: pip install botocore" in err
+    assert f"note: signing for AWS needs botocore: {how_to_add('bedrock')}" in err
 
 
 def test_check_says_how_long_things_are_kept_and_no_password(run, tmp_path):

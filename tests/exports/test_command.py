@@ -11,6 +11,7 @@ from contextlib import suppress
 
 import pytest
 
+from probes.extras import how_to_add
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 
@@ -77,7 +78,7 @@ def test_parquet_without_its_library_says_what_to_install(config, tmp_path):
     out = tmp_path / "out.parquet"
     done = run(config, "--format", "parquet", "-o", str(out), env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout) == (1, b"")
-    assert "pip install pyarrow" in done.stderr.decode()
+    assert how_to_add("parquet") in done.stderr.decode()
     assert not out.exists()
 
 

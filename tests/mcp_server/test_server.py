@@ -13,6 +13,7 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
+from probes.extras import how_to_add
 from tests.answers.recorded import MINUTE, facts, record
 from tests.samples import sample
 from tests.store.stores import url_of
@@ -136,5 +137,5 @@ def test_without_the_package_the_error_names_the_extra(tmp_path):
     code = f"import sys; sys.modules['mcp'] = None; sys.argv = ['inftop', 'mcp', '--store', '{tmp_path}/x.db']; {RUN}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=DEADLINE_S)
     assert done.returncode == 1
-    assert "pip install 'inftop[mcp]'" in done.stderr
+    assert how_to_add("mcp") in done.stderr
     assert "Traceback" not in done.stderr

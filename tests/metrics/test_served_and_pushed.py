@@ -26,6 +26,7 @@ from typer.testing import CliRunner
 
 from probes.cli.app import app
 from probes.engine.workers.status import WorkerStatus
+from probes.extras import how_to_add
 from probes.feed.messages import EngineStatus
 from probes.metrics.address import Address, parse_address, parse_collector, without_secrets
 from probes.metrics.histogram import HistogramCounts
@@ -326,7 +327,7 @@ def test_a_missing_extra_is_said_before_anything_else(monkeypatch):
     monkeypatch.setattr("probes.metrics.publishing.find_spec", lambda _: None)
     done = CliRunner().invoke(app, ["record", "--otlp", "http://127.0.0.1:9"])
     assert done.exit_code == 2
-    assert "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http" in done.output
+    assert how_to_add("otlp") in done.output
     assert Publishing.from_options(None, None) == Publishing()
 
 

@@ -1,6 +1,7 @@
 """Where a store is, and whose file is there."""
 
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from shutil import copyfile
 
 import pytest
 
+from probes.extras import how_to_add
 from probes.store.holder import StoreHeld
 from probes.store.location import (
     APPLICATION_ID,
@@ -140,7 +142,7 @@ def test_a_url_is_printed_without_its_password(url, printed):
 def test_a_postgresql_url_names_a_store_where_its_driver_is_installed(monkeypatch):
     check_url("postgresql://me:secret@host/base")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"pip install 'psycopg\[binary\]'"):
+    with pytest.raises(ValueError, match=re.escape(how_to_add("postgres"))):
         check_url("postgresql://me:secret@host/base")
 
 

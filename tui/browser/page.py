@@ -36,7 +36,9 @@ def page_files() -> Mapping[str, File]:
             "page.js": File((ours / "page.js").read_bytes(), "text/javascript; charset=utf-8"),
         }
     except (ModuleNotFoundError, FileNotFoundError):
-        raise NoTerminal("the browser's terminal is an extra: pip install 'inftop[serve]'") from None
+        from probes.extras import how_to_add
+
+        raise NoTerminal(f"the browser's terminal is an extra: {how_to_add('serve')}") from None
 
 
 def page(host: str, folder: str, theme: str, foot: str) -> Response:

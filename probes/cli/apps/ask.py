@@ -100,8 +100,8 @@ def mcp(
     """Answer agents about the store, by the Model Context Protocol.
 
     An agent's configuration names this as the command to run; they talk over standard input and output. Its tools only
-    read: nothing is probed, and no key, no prompt and no path of this machine can be asked for. Needs
-    pip install 'inftop[mcp]'. A ./config.toml is read only where --config names it.
+    read: nothing is probed, and no key, no prompt and no path of this machine can be asked for. Needs the extra mcp:
+    pip install '.[mcp]' in a checkout. A ./config.toml is read only where --config names it.
     """
     from probes.answers.place import find_place
     from probes.cli.commands.mcp import serve_agents

@@ -11,7 +11,9 @@ class NoMcp(Exception):  # noqa: N818  # what is missing, not what went wrong
     """The package of the Model Context Protocol is not installed."""
 
     def __init__(self) -> None:
-        super().__init__("inftop mcp needs one more package: pip install 'inftop[mcp]'")
+        from probes.extras import how_to_add
+
+        super().__init__(f"inftop mcp needs one more package: {how_to_add('mcp')}")
 
 
 def serve_agents(place: Place) -> None:

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from probes.cli.exit_codes import exit_code_of
+from probes.extras import how_to_add
 from tui.browser import page
 from tui.browser.page import NoTerminal, page_files
 from tui.browser.serve import address_of
@@ -38,7 +39,7 @@ def test_without_the_extra_it_says_how_to_install_it(monkeypatch):
         return importlib.resources.files(name)
 
     monkeypatch.setattr(page, "files", missing)
-    with pytest.raises(NoTerminal, match=re.escape("pip install 'inftop[serve]'")) as error:
+    with pytest.raises(NoTerminal, match=re.escape(how_to_add("serve"))) as error:
         page_files()
     assert exit_code_of(error.value) == 1
 

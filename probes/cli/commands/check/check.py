@@ -50,10 +50,7 @@ def check(config: Path | None, *, as_json: bool) -> None:
     file = find_config(config)
     loaded = load(file)
     notes = [*route_notes(loaded.endpoints), *_base_url_notes(loaded, shipped=file.found == "shipped")]
-    if any(one.aws_service for one in loaded.endpoints) and find_spec("botocore") is None:
-        from probes.wire.aws import NO_BOTOCORE
-
-        notes = [*notes, NO_BOTOCORE]
+    notes += _lacking_packages(loaded)
     names = dict.fromkeys(name for one in loaded.endpoints for name in one.key_names)
     names |= dict.fromkeys(alert_key_users(loaded.alerts))
     sources = find_sources(names)
@@ -69,6 +66,20 @@ def check(config: Path | None, *, as_json: bool) -> None:
         print(json.dumps(_record(loaded, rows, total, sources), indent=2))  # noqa: T201
     else:
         print_lines(_lines(loaded, rows, total, sources))
+
+
+def _lacking_packages(config: Config) -> list[str]:
+    """Which packages endpoints and channels need and lack, and how they are added."""
+    lacking = []
+    if any(one.aws_service for one in config.endpoints) and find_spec("botocore") is None:
+        lacking.append(("signing for AWS needs botocore", "bedrock"))
+    if any(one.kind == "apprise" for one in config.alerts.channels) and find_spec("apprise") is None:
+        lacking.append(("channels of the kind apprise need Apprise", "notify"))
+    if not lacking:
+        return []
+    from probes.extras import how_to_add
+
+    return [f"{what}: {how_to_add(extra)}" for what, extra in lacking]
 
 
 def _base_url_notes(config: Config, *, shipped: bool) -> list[str]:
