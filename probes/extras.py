@@ -34,7 +34,7 @@ class _DirectUrl(msgspec.Struct):
 
 
 def how_to_add(extra: str, *, prefix: Path | None = None, installed: Distribution | None = None) -> str:
-    """The command that adds what an extra of inftop brings, such as ``pip install '/home/ana/inftop[mcp]'``.
+    """The command that adds what an extra of inftop brings, such as ``pip install '/home/ana/checkout[mcp]'``.
 
     Environments that pipx and uv made for inftop get the extra's packages beside it. In others it is installed again
     with the extra, from the checkout or wheel that it came from; where that is gone they get the packages, too.
