@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING, Final, cast
 
 from probes import __version__
 from probes.cli import entry
-from probes.cli.quick.words import parsed
+from probes.cli.quick.words import NAMING, parsed
 
 if TYPE_CHECKING:
     from probes.config.screen import Option
     from tui.launch import Given
 
-QUICK: Final = ("best", "status", "check", "record", "history", "--config")
+QUICK: Final = ("best", "status", "check", "record", "history", "--config", "--store")
 """The first words of command lines that are answered, where they are plainly right, without the parser."""
 
-_OPTIONS: Final = {"--config": "config", "--window": "window", "--theme": "theme", "--attach": "attach"}
+_OPTIONS: Final = {
+    **NAMING,
+    "--window": "window",
+    "--theme": "theme",
+    "--attach": "attach",
+}
 
 
 def main() -> None:
@@ -52,33 +57,37 @@ def _showed(words: Sequence[str]) -> bool:
     found = parsed(words, _OPTIONS, {"--wall": "wall"})
     if found is None or found.arguments not in ([], ["demo"]) or (found.arguments and len(words) > 1):
         return False
-    if "attach" in found.values and not entry.at_terminal():
+    if "attach" in found.values and ("store" in found.values or not entry.at_terminal()):
         return False
     gc.disable()  # imports make no garbage worth a look; until the first picture has been drawn
     import_asyncio_without_tls()
-    from pathlib import Path
-
+    from probes.cli.quick.words import named
     from probes.config.screen import checked
     from probes.config_error import ConfigError
+    from probes.store.location import url_of
     from probes.store.problem import StoreProblem
-    from tui.launch import show_attached, show_dashboard, show_demo, url_of
+    from tui.launch import show_attached, show_dashboard, show_demo
 
-    config, store = found.values.pop("config", None), found.values.pop("attach", None)
+    values = found.values
     try:
-        url = None if store is None else url_of(store)
-        given = {option: checked(cast("Option", option), value) for option, value in found.values.items()}
+        url = url_of(values["attach"]) if "attach" in values else None
+        config = named(values)
+        given = {
+            option: checked(cast("Option", option), values[option])
+            for option in ("window", "theme")
+            if option in values
+        }
     except ValueError:
         gc.enable()
         return False
     try:
         options = cast("Given", given | ({"view": "wall"} if found.flags else {}))
-        path = None if config is None else Path(config)
         if found.arguments:
             show_demo({})
         elif url is not None:
-            show_attached(url, path, options)
+            show_attached(url, config, options)
         else:
-            show_dashboard(path, options)
+            show_dashboard(config, options)
     except (ConfigError, StoreProblem):
         gc.enable()
         return False

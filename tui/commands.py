@@ -12,7 +12,19 @@ from probes.cli.app import GIVEN, RACE_VIEW, app
 from probes.cli.app import main as run_app
 from probes.cli.apps.setup import ADD_PAGE
 from probes.cli.exit_codes import ExitCode
-from probes.cli.options import ConfigOption, ForOption, JsonOption, ThemeOption, VersionOption, WindowOption, seconds_of
+from probes.cli.options import (
+    ConfigOption,
+    ForOption,
+    JsonOption,
+    StoreOption,
+    ThemeOption,
+    VersionOption,
+    WindowOption,
+    named_by,
+    seconds_of,
+    store_url,
+)
+from probes.config.file import Named
 from probes.config.screen import Option
 from probes.text import line
 
@@ -38,13 +50,14 @@ def dashboard(
     theme: ThemeOption = None,
     wall: WallOption = False,
     attach: AttachOption = None,
+    store: StoreOption = None,
     version: VersionOption = False,  # noqa: ARG001 - it has acted before this runs
 ) -> None:
     """Watch the speed and health of LLM inference endpoints; without a command, on a live dashboard.
 
     Without a terminal, one line per sample is printed, as `inftop record` does.
     """
-    ctx.obj = config
+    ctx.obj = named_by(config, store)
     given = ctx.meta[GIVEN] = _given(theme, window, wall=wall)
     if entry.at_terminal():
         ctx.meta[RACE_VIEW] = _race
@@ -54,7 +67,7 @@ def dashboard(
     elif ctx.invoked_subcommand is None:
         from tui.launch import show_dashboard
 
-        show_dashboard(config, given)
+        show_dashboard(ctx.obj, given)
 
 
 def _add(given: Mapping[Option, str], config: Path | None, place: str) -> None:
@@ -66,7 +79,7 @@ def _add(given: Mapping[Option, str], config: Path | None, place: str) -> None:
         typer.echo("\n".join(f"added {line(name)} to {added.path}" for name in added.names))
 
 
-def _race(config: Path | None, request: "RaceRequest", given: Mapping[Option, str], *, demo: bool) -> None:
+def _race(config: Named, request: "RaceRequest", given: Mapping[Option, str], *, demo: bool) -> None:
     """Show a race."""
     from tui.launch import show_race
 
@@ -82,21 +95,15 @@ def _given(theme: str | None, window: str | None, *, wall: bool) -> dict[Option,
 def _attach(ctx: typer.Context, store: str, given: Mapping[Option, str]) -> None:
     from tui.launch import show_attached
 
+    if ctx.obj.store is not None:
+        raise typer.BadParameter(
+            "only looks at a store, --store records into one: give one of them", param_hint="--attach"
+        )
     if ctx.invoked_subcommand is not None:
         raise typer.BadParameter(f"is for the dashboard, not for {ctx.invoked_subcommand}", param_hint="--attach")
     if not entry.at_terminal():
         raise typer.BadParameter("needs a terminal; inftop export writes what a store holds", param_hint="--attach")
-    show_attached(_store_url(store), ctx.obj, given)
-
-
-def _store_url(store: str) -> str:
-    """The URL of the store that --attach names."""
-    from tui.launch import url_of
-
-    try:
-        return url_of(store)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--attach") from error
+    show_attached(store_url(store, "--attach"), ctx.obj, given)
 
 
 @app.command()
@@ -110,6 +117,8 @@ def demo(
     """
     from tui.launch import show_demo
 
+    if ctx.obj.store is not None:
+        raise typer.BadParameter("nothing is kept of a demo", param_hint="--store")
     show_demo(ctx.meta[GIVEN], lasting_s=seconds_of(lasting))
 
 
@@ -173,7 +182,7 @@ def serve(
         address = address_of(host)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--host") from error
-    url = None if attach is None else _store_url(attach)
+    url = None if attach is None else store_url(attach, "--attach")
     viewing = viewing_of(url, ctx.obj, ctx.meta[GIVEN], allow_keys=allow_keys)
     serve_until_ended(viewing, address, port, sessions, partial(typer.echo, err=True))
 

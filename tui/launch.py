@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from probes.cli import entry
-from probes.config.file import find_config, shipped
+from probes.config.file import Named, find_config, shipped
 from probes.config.load import Config, load, race_prompts
 from probes.config.screen import Option
 from probes.endpoint import Endpoint
 from probes.feed.messages import EndpointFacts, Hello
-from probes.store.location import check_url, default_url, is_postgres, path_of
+from probes.store.location import default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
-from probes.user_folders import from_home
 from tui.sources.own_process import engine_argv, engine_environment
 from tui.sources.source import HeldSource, LiveSource, Source
 from tui.state.choices import Choices
@@ -38,7 +37,7 @@ Given = Mapping[Option, str]
 """The options that the command line gives."""
 
 
-def show_dashboard(config: Path | None, given: Given) -> None:
+def show_dashboard(config: Named | Path | None, given: Given) -> None:
     """The dashboard on a configuration; lines on standard output where there is no terminal. Raises ConfigError."""
     file = find_config(config)
     read = load(file)  # what is wrong with it is said before a screen hides it
@@ -75,17 +74,17 @@ def _with_keys(shipped: Config) -> tuple[Endpoint, ...]:
     return found or with_keys(endpoints, names_found(endpoints, keyring=True))
 
 
-def _welcome(config: Path | None, given: Given) -> "Next":
+def _welcome(config: Named | Path | None, given: Given) -> "Next":
     """The welcome screen; what a person wants to see then."""
     return _set_up(config, given).next
 
 
-def show_adding(config: Path | None, place: str, given: Given) -> "Added | None":
+def show_adding(config: Named | Path | None, place: str, given: Given) -> "Added | None":
     """The page that adds endpoints alone, of a provider by name, at an address, or of any for ""; what was added."""
     return _set_up(config, given, adding=place).added
 
 
-def _set_up(config: Path | None, given: Given, adding: str | None = None) -> "WelcomeApp":
+def _set_up(config: Named | Path | None, given: Given, adding: str | None = None) -> "WelcomeApp":
     """The program before the dashboard, run to its end."""
     from tui.welcome_app import WelcomeApp
 
@@ -102,7 +101,7 @@ def _set_up(config: Path | None, given: Given, adding: str | None = None) -> "We
     return app
 
 
-def show_attached(url: str, config: Path | None, given: Given) -> None:
+def show_attached(url: str, config: Named | Path | None, given: Given) -> None:
     """The dashboard on any store, only reading; several may look at one store.
 
     Raises ConfigError, and StoreProblem where there is no such file.
@@ -112,23 +111,16 @@ def show_attached(url: str, config: Path | None, given: Given) -> None:
     _show(lambda: _read_only_source(url, configured.endpoints), options)
 
 
-def attached(url: str | None, config: Path | None, given: Given) -> tuple[str, ScreenOptions]:
+def attached(url: str | None, config: Named | Path | None, given: Given) -> tuple[str, ScreenOptions]:
     """The URL of the store to look at, by default the configuration's, and what the configuration says of the screen.
 
     Raises ConfigError, and StoreProblem where there is no such file.
     """
-    configured = _configured(load(find_config(config)), given, config)
+    configured = _configured(load(find_config(config), may_be_empty=True), given, config)
     found = url or configured.store_url or default_url()
     if not is_postgres(found) and not path_of(found).exists():
         raise StoreProblem("failed", f"there is no store at {path_of(found)}")
     return found, configured
-
-
-def url_of(store: str) -> str:
-    """The URL of a store that is named by its path or by a URL. Raises ValueError, which does not quote it."""
-    url = store if "://" in store else f"sqlite:///{from_home(Path(store)).absolute()}"
-    check_url(url)
-    return url
 
 
 def show_demo(given: Given, *, lasting_s: float | None = None) -> None:
@@ -138,7 +130,7 @@ def show_demo(given: Given, *, lasting_s: float | None = None) -> None:
     _run(["run", "--demo"], replace(_simulated(given), lasting_s=lasting_s))
 
 
-def show_race(config: Path | None, request: "RaceRequest", given: Given, *, demo: bool) -> None:
+def show_race(config: Named | Path | None, request: "RaceRequest", given: Given, *, demo: bool) -> None:
     """The race view, on an engine that only races; the race begins at once. Raises ConfigError."""
     if demo:
         _run(["run", "--demo", "--races"], replace(_simulated(given), race=request))
@@ -175,7 +167,7 @@ def _options(choices: Choices) -> ScreenOptions:
     )
 
 
-def _configured(read: Config, given: Given, config: Path | None) -> ScreenOptions:
+def _configured(read: Config, given: Given, config: Named | Path | None) -> ScreenOptions:
     """The options of a screen on what a configuration says; ``config`` is the file that was named, if one was."""
     return replace(
         _options(Choices(given, read.screen, defaults=DEFAULTS)),

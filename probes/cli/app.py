@@ -22,7 +22,7 @@ from probes.cli.apps.setup import setup_app
 from probes.cli.apps.share import share_app
 from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode, exit_code_of, message_of
-from probes.cli.options import ConfigOption, ForOption, JsonOption, VersionOption, seconds_of
+from probes.cli.options import ConfigOption, ForOption, JsonOption, StoreOption, VersionOption, named_by, seconds_of
 
 app = CommandLine(
     name="inftop",
@@ -48,9 +48,14 @@ app.add_typer(setup_app)
 
 
 @app.callback()
-def options(ctx: typer.Context, config: ConfigOption = None, version: VersionOption = False) -> None:  # noqa: ARG001
-    """Keep what every command may need: the context's object is the path given with --config, or None."""
-    ctx.obj = config
+def options(
+    ctx: typer.Context,
+    config: ConfigOption = None,
+    store: StoreOption = None,
+    version: VersionOption = False,  # noqa: ARG001 - it has acted before this runs
+) -> None:
+    """Keep what every command may need: the context's object is what --config and --store name."""
+    ctx.obj = named_by(config, store)
 
 
 @app.command()
@@ -187,10 +192,12 @@ def probe(
     """
     from probes.cli.commands.probe import endpoint_of, probe, probe_given
 
+    if ctx.obj.store is not None:
+        raise typer.BadParameter("nothing is stored of a probe", param_hint="--store")
     if url is not None or provider is not None:
         if names or group is not None:
             raise typer.BadParameter("name endpoints of the configuration, or --url or --provider, not both")
-        if ctx.obj is not None:
+        if ctx.obj.config is not None:
             raise typer.BadParameter("with --url or --provider no configuration is read", param_hint="--config")
         if model is None:
             raise typer.BadParameter("is needed with --url or --provider (inftop models)", param_hint="--model")
@@ -203,7 +210,7 @@ def probe(
                 raise typer.BadParameter("needs --url or --provider", param_hint=option)
         if names and group is not None:
             raise typer.BadParameter("name endpoints or a group, not both")
-        all_ok = probe(ctx.obj, names or [], group=group, count=count, as_json=as_json)
+        all_ok = probe(ctx.obj.config, names or [], group=group, count=count, as_json=as_json)
     if not all_ok:
         raise typer.Exit(ExitCode.NOT_OK)
 

@@ -33,13 +33,12 @@ def _completer(find: Callable[[typer.Context], Iterable[object]]) -> Completer:
 
 
 def _config(ctx: typer.Context) -> "Config":
-    from pathlib import Path
-
+    from probes.cli.quick.words import named
     from probes.config.file import find_config
     from probes.config.load import load
 
-    given = ctx.find_root().params.get("config")
-    return load(find_config(Path(given) if given else None))
+    given = {name: value for name, value in ctx.find_root().params.items() if name in ("config", "store") and value}
+    return load(find_config(named(given)), may_be_empty=True)
 
 
 @_completer

@@ -141,7 +141,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     ),
     "history import": (
         Example("inftop history import week.csv more.jsonl.gz", "what inftop export wrote, into a store again"),
-        Example("inftop history import week.parquet --into other.db", "into another store"),
+        Example("inftop history import week.parquet --store other.db", "into another store"),
     ),
     "export": (
         Example("inftop export --since 7d -o week.csv", "a week of samples"),

@@ -11,6 +11,7 @@ from probes import __version__
 from probes.cli import completion
 
 if TYPE_CHECKING:
+    from probes.config.file import Named
     from probes.config.screen import Option
 
 
@@ -37,6 +38,31 @@ ConfigOption = Annotated[
         help="The configuration. Default: $INFTOP_CONFIG, ./config.toml, the user's, then the shipped one.",
     ),
 ]
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store", metavar="STORE", help="A store, by its path or URL, in place of the one the configuration names."
+    ),
+]
+
+
+def named_by(config: Path | None, store: str | None) -> "Named":
+    """What --config and --store name. Raises BadParameter for what is no store."""
+    from probes.config.file import Named
+
+    return Named(config, None if store is None else store_url(store, "--store"))
+
+
+def store_url(store: str, option: str | None = None) -> str:
+    """The URL of the store that an option, or an argument, names. Raises BadParameter for what is none."""
+    from probes.store.location import url_of
+
+    try:
+        return url_of(store)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from error
+
+
 EndpointsOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -21,25 +21,42 @@ SIZE_LIMIT: Final = 1 << 20
 _BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
+class Named(NamedTuple):
+    """What a command line names: a configuration by its path, and by its URL a store in place of the one in there."""
+
+    config: Path | None = None
+    store: str | None = None
+
+
 class ConfigFile(NamedTuple):
-    """A file to read, and why this one: named on the command line, or found where inftop looks."""
+    """A file to read, and why this one: named on the command line, or found where inftop looks.
+
+    ``store`` is the URL of a store that was named on the command line: it goes before the file's.
+    """
 
     path: Path
     found: Literal["named", "here", "user", "shipped"] = "named"
+    store: str | None = None
 
     @property
     def argument(self) -> tuple[str, ...]:
         """What has a process of our own read the same file, for the same reason, and trust it no more than we do."""
-        return ("--config", str(self.path)) if self.found == "named" else ()
+        config = ("--config", str(self.path)) if self.found == "named" else ()
+        return config if self.store is None else (*config, "--store", self.store)
 
 
-def find_config(explicit: Path | None, *, look_here: bool = True) -> ConfigFile:
-    """The file to read: ``explicit`` (--config), else $INFTOP_CONFIG, else ./config.toml, else the user's, else ours.
+def find_config(named: Named | Path | None, *, look_here: bool = True) -> ConfigFile:
+    """The file to read: the ``named`` (--config), else $INFTOP_CONFIG, else ./config.toml, else the user's, else ours.
 
     The first two are taken at their word: where there is no such file, reading it says so. A ./config.toml that is the
     shipped one, as it is in a checkout, says nothing that ours does not, and is passed over. Without ``look_here`` none
     is looked for there: what runs unasked in every folder, as a prompt does, must not go by a foreign file.
     """
+    wanted = named if isinstance(named, Named) else Named(named)
+    return _find(wanted.config, look_here=look_here)._replace(store=wanted.store)
+
+
+def _find(explicit: Path | None, *, look_here: bool) -> ConfigFile:
     if explicit is not None:
         return ConfigFile(explicit)
     if named := os.environ.get("INFTOP_CONFIG"):

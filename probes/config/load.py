@@ -47,7 +47,8 @@ MOST_WORKERS: Final = 64
 class Config:
     """One configuration, everything resolved: preset ← ``[probe]`` defaults ← an endpoint's own values.
 
-    ``store_url`` is None where the default store is meant; it may hold a password. ``vantage`` names the place that
+    ``store_url`` is that of the command line or of the file, None where the default store is meant; it may hold a
+    password. ``vantage`` names the place that
     is recorded from, and ``share``: its recorders divide its endpoints between them. ``endpoints`` has the disabled
     ones too, in the file's order. ``screen`` holds what the file fixes of how the screen looks. ``models_every`` is how
     often (s) providers are asked for their lists of models, None: never. ``workers`` is how many processes probe.
@@ -79,7 +80,7 @@ def load(file: ConfigFile | Path, *, may_be_empty: bool = False) -> Config:
         from probes.config.first_start import at_base_urls_of
 
         values = at_base_urls_of(os.environ, values)
-    return _resolved(file.path, values, text, why_no_commands(file, status), may_be_empty=may_be_empty)
+    return _resolved(file, values, text, why_no_commands(file, status), may_be_empty=may_be_empty)
 
 
 def load_text(text: str, file: ConfigFile, status: os.stat_result | None) -> Config:
@@ -88,16 +89,16 @@ def load_text(text: str, file: ConfigFile, status: os.stat_result | None) -> Con
     ``status`` is that of the file as it is now, by which it may name commands or not; None where there is none yet.
     """
     no_commands = None if status is None else why_no_commands(file, status)
-    return _resolved(file.path, parse_text(text, file.path), text, no_commands)
+    return _resolved(file, parse_text(text, file.path), text, no_commands)
 
 
 def _resolved(
-    path: Path, values: dict[str, Any], text: str, no_commands: str | None, *, may_be_empty: bool = False
+    file: ConfigFile, values: dict[str, Any], text: str, no_commands: str | None, *, may_be_empty: bool = False
 ) -> Config:
     """The configuration of a parsed text; ``no_commands`` says why none are taken from it, None where they are."""
-    name, problems = str(path), list[Problem]()
+    path, name, problems = file.path, str(file.path), list[Problem]()
     top = Table(values, problems, name, no_commands=no_commands)
-    store_url, vantage, share, stored_for = _store(top.table("store"))
+    store_url, vantage, share, stored_for = _store(top.table("store"), file.store)
     budget = _budget(top.table("budget"))
     settings = _settings(top.table("probe"))
     workers = _workers(top.table("engine"))
@@ -147,8 +148,11 @@ def _endpoint_place(number: int, values: dict[str, Any]) -> str:
     return f'endpoint[{number}] "{checks.shown_label(name)}"' if isinstance(name, str) else f"endpoint[{number}]"
 
 
-def _store(table: Table) -> tuple[str | None, str, bool, Retention]:
-    """The store's URL (None: the default store), the vantage, whether that is shared, and the retention."""
+def _store(table: Table, named: str | None) -> tuple[str | None, str, bool, Retention]:
+    """The store's URL (None: the default store), the vantage, whether that is shared, and the retention.
+
+    A store that was ``named`` on the command line takes the place of the file's, and is shared only where it can be.
+    """
     url = table.read("url", checks.store_url, None)
     vantage = table.read("vantage", checks.vantage, DEFAULT_VANTAGE)
     share = table.read("share", checks.flag, default=False)
@@ -157,6 +161,8 @@ def _store(table: Table) -> tuple[str | None, str, bool, Retention]:
             "share",
             'only recorders of one PostgreSQL store can share a vantage: set url = "postgresql://…", or share = false',
         )
+    if named is not None:
+        url, share = named, share and is_postgres(named)
     periods_s = {
         name: table.read(name, checks.retention(least), getattr(retention.DEFAULT_RETENTION, name))
         for name, least in retention.LEAST.items()

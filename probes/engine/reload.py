@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from probes.config.file import shipped
+from probes.config.file import Named, shipped
 from probes.config.first_start import first_endpoints
 from probes.config.follow.changes import EndpointChanges, endpoint_changes, restart_needed, settings_changed
 from probes.config.follow.follower import ConfigFollower
@@ -42,7 +42,7 @@ class Reload:
 
     def __init__(
         self,
-        named: Path | None,
+        named: Named | Path | None,
         begun: Config,
         engine: Engine,
         on_change: Callable[["Reload"], None] = lambda _: None,
@@ -143,7 +143,7 @@ class Reload:
 
 @contextlib.contextmanager
 def reloading(
-    named: Path | None,
+    named: Named | Path | None,
     plan: Plan,
     engine: Engine,
     on_change: Callable[[Reload], None] = lambda _: None,

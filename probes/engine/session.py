@@ -18,7 +18,7 @@ from probes.budget.blocks import HolderLedger
 from probes.budget.budget import Budget
 from probes.budget.cap import DAY_MS, Ledger, midnight
 from probes.budget.charge import Spent, charge
-from probes.config.file import find_config
+from probes.config.file import Named, find_config
 from probes.config.first_start import first_endpoints
 from probes.config.load import DEFAULT_VANTAGE, Config, Workers, load
 from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
@@ -130,7 +130,7 @@ class Plan:
 
 
 @contextlib.asynccontextmanager
-async def open_plan(config: Path | None, *, demo: bool, with_keys: bool = False) -> AsyncIterator[Plan]:
+async def open_plan(config: Named | Path | None, *, demo: bool, with_keys: bool = False) -> AsyncIterator[Plan]:
     """The plan of a configuration (found where none is named), or of a demo. Raises ConfigError.
 
     ``with_keys``: of the shipped configuration only endpoints whose key is found, where any is.

@@ -62,7 +62,7 @@ def check_url(url: str) -> None:
 
 def url_of(text: str) -> str:
     """The URL of a store that is named by its URL or by the path of its file. Raises ValueError as `check_url` does."""
-    url = text if "://" in text else f"sqlite:///{from_home(Path(text))}"
+    url = text if "://" in text else f"sqlite:///{from_home(Path(text)).absolute()}"
     check_url(url)
     return url
 

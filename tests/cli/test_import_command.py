@@ -98,10 +98,10 @@ def test_what_a_file_lacks_and_which_of_its_lines_are_equal_is_said(config, tmp_
 
 def test_another_store_can_be_named_and_none_is_made_to_check_a_file(config, written, tmp_path):
     file, store = written("jsonl"), tmp_path / "other.db"
-    done = inftop("--config", config, "history", "import", file, "--into", store, "--dry-run")
+    done = inftop("--config", config, "history", "import", file, "--store", store, "--dry-run")
     assert (done.returncode, done.stdout) == (0, f"{file}: 3 samples can be imported\n")
     assert not store.exists()
-    assert inftop("--config", config, "history", "import", file, "--into", store).returncode == 0
+    assert inftop("--config", config, "history", "import", file, "--store", store).returncode == 0
     assert ask(store, "SELECT count(*) FROM sample") == [(3,)]
     assert not (tmp_path / "history.db").exists()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from probes.config.file import Named
 from probes.signals import stop_on_signals
 from probes.store.location import is_postgres, path_of, shown
 from tui.browser.access import LINK_S
@@ -30,7 +31,7 @@ def address_of(host: str) -> str:
     return address
 
 
-def viewing_of(store_url: str | None, config: Path | None, given: Given, *, allow_keys: bool) -> Viewing:
+def viewing_of(store_url: str | None, config: Named | Path | None, given: Given, *, allow_keys: bool) -> Viewing:
     """What viewers show: a store, by default the configuration's. Raises ConfigError, and StoreProblem without one."""
     url, options = attached(store_url, config, given)
     absolute = url if is_postgres(url) else f"sqlite:///{path_of(url).absolute()}"

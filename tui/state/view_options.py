@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
 from probes.alerts.settings import DEFAULT_SETTINGS, AlertSettings
-from probes.config.file import ConfigFile, find_config
+from probes.config.file import ConfigFile, Named, find_config
 from probes.config.screen import Detail, Groups, Option, Sort, View
 from probes.feed.messages import EndpointFacts
 from tui.state.choices import Choices
@@ -136,7 +136,7 @@ class ScreenOptions:
     race: "RaceRequest | None" = None
     lasting_s: float | None = None
     config: Callable[[], ConfigFile] = _find_config
-    followed: tuple[Path | None] | tuple[()] = ()
+    followed: tuple[Named | Path | None] | tuple[()] = ()
     offers_more: bool = False
     notices: Sequence[str] = ()
     alerts: AlertSettings = DEFAULT_SETTINGS

@@ -164,7 +164,7 @@ def test(
     """
     from probes.cli.commands.alerts.channels import test
 
-    if not test(ctx.obj, channel):
+    if not test(ctx.obj.config, channel):
         raise typer.Exit(ExitCode.NOT_OK)
 
 

@@ -24,7 +24,6 @@ def best(
     vantage: Annotated[
         str | None, typer.Option("--vantage", metavar="NAME", help="Seen from there. Default: the configuration's.")
     ] = None,
-    store: Annotated[str | None, typer.Option("--store", metavar="STORE", help="A store, by path or URL.")] = None,
     output: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="text, json, name, env or openrouter.")
     ] = "text",
@@ -46,8 +45,8 @@ def best(
         window=window,
         lane=lane,
         vantage=vantage,
-        store=store,
-        config=ctx.obj,
+        store=ctx.obj.store,
+        config=ctx.obj.config,
     )
     if code := best.run(asked):
         raise typer.Exit(code)
@@ -68,7 +67,6 @@ def status(
         str | None, typer.Option(metavar="NAME", help="Only this group, or model.", autocompletion=completion.groups)
     ] = None,
     window: Annotated[str, typer.Option(metavar="TIME", help="How far back the figures go: at most 7d.")] = "1h",
-    store: Annotated[str | None, typer.Option(metavar="STORE", help="Another store, by its path or URL.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say how everything is now, out of the store, in one line; nothing is probed.
@@ -79,6 +77,7 @@ def status(
     """
     from probes.answers.formats import check
     from probes.answers.place import find_place
+    from probes.cli.output.which_store import say_which_store
     from probes.cli.quick.status import status, window_of
 
     if as_json and format is not None:
@@ -87,16 +86,14 @@ def status(
     with usage_errors():
         window_s = window_of(window)
         check(wanted)
-        place = find_place(store, ctx.obj)
+        place = find_place(ctx.obj.store, ctx.obj.config)
+    say_which_store(place.url, ctx.obj, look_here=False)
     if code := status(place, endpoint or [], group, window_s, wanted):
         raise typer.Exit(code)
 
 
 @ask_app.command()
-def mcp(
-    ctx: typer.Context,
-    store: Annotated[str | None, typer.Option(metavar="STORE", help="Another store, by its path or URL.")] = None,
-) -> None:
+def mcp(ctx: typer.Context) -> None:
     """Answer agents about the store, by the Model Context Protocol.
 
     An agent's configuration names this as the command to run; they talk over standard input and output. Its tools only
@@ -105,7 +102,9 @@ def mcp(
     """
     from probes.answers.place import find_place
     from probes.cli.commands.mcp import serve_agents
+    from probes.cli.output.which_store import say_which_store
 
     with usage_errors():
-        place = find_place(store, ctx.obj)
+        place = find_place(ctx.obj.store, ctx.obj.config)
+    say_which_store(place.url, ctx.obj, look_here=False)
     serve_agents(place)

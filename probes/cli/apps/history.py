@@ -7,8 +7,7 @@ import typer
 
 from probes.cli.command_line import CommandLine
 from probes.cli.exit_codes import ExitCode
-from probes.cli.options import JsonOption
-from probes.store.location import url_of
+from probes.cli.options import JsonOption, store_url
 
 history_app = CommandLine(invoke_without_command=True)
 
@@ -77,7 +76,7 @@ def copy(
     """
     from probes.cli.commands.history import copy
 
-    copy(_store(source), _store(target), as_json=as_json)
+    copy(store_url(source), store_url(target), as_json=as_json)
 
 
 @history_app.command()
@@ -92,7 +91,7 @@ def merge(
     """
     from probes.cli.commands.history import merge
 
-    merge(_store(target), [_store(one) for one in sources], as_json=as_json)
+    merge(store_url(target), [store_url(one) for one in sources], as_json=as_json)
 
 
 @history_app.command("import")
@@ -102,7 +101,6 @@ def import_(
         list[Path],
         typer.Argument(metavar="FILE", help="What inftop export, aiperf or guidellm wrote, also packed by gzip."),
     ],
-    into: Annotated[str | None, typer.Option(metavar="STORE", help="A store's URL, or the path of its file.")] = None,
     endpoint: Annotated[
         str | None, typer.Option(metavar="NAME", help="The endpoint that results of aiperf and guidellm are of.")
     ] = None,
@@ -117,11 +115,4 @@ def import_(
     """
     from probes.cli.commands.import_files import import_files
 
-    import_files(ctx.obj, files, None if into is None else _store(into), endpoint, dry_run=dry_run, as_json=as_json)
-
-
-def _store(text: str) -> str:
-    try:
-        return url_of(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+    import_files(ctx.obj, files, endpoint, dry_run=dry_run, as_json=as_json)

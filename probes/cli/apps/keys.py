@@ -31,7 +31,7 @@ def keys_set(
         raise typer.BadParameter("takes the name alone; the key is asked for next, out of the shell's history")
     from probes.cli.commands.setup.keys import set_key
 
-    set_key(ctx.obj, name)
+    set_key(ctx.obj.config, name)
 
 
 @keys_app.command("list")
@@ -42,7 +42,7 @@ def keys_list(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """
     from probes.cli.commands.setup.keys import list_keys
 
-    list_keys(ctx.obj, as_json=as_json)
+    list_keys(ctx.obj.config, as_json=as_json)
 
 
 @keys_app.command("test")
@@ -54,7 +54,7 @@ def keys_test(ctx: typer.Context, name: KeyName, as_json: JsonOption = False) ->
     from probes.cli.commands.setup.keys import test_key
 
     with usage_errors():
-        taken = test_key(ctx.obj, name, as_json=as_json)
+        taken = test_key(ctx.obj.config, name, as_json=as_json)
     if not taken:
         raise typer.Exit(ExitCode.NOT_OK)
 

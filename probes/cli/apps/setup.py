@@ -27,7 +27,7 @@ def init(ctx: typer.Context) -> None:
     """
     from probes.cli.commands.setup.init import init
 
-    init(ctx.obj)
+    init(ctx.obj.config)
 
 
 @setup_app.command()
@@ -87,7 +87,7 @@ def add(
         from probes.config.presets import presets
 
         if what is None or what in presets() or Place(what).is_address:
-            page(ctx.obj, what or "")
+            page(ctx.obj.config, what or "")
             return
     if what is None and source is None:
         raise typer.BadParameter("name a provider or an address (inftop providers, inftop discover), or --from")
@@ -96,7 +96,7 @@ def add(
 
     place = None if what is None else Place(what, url, key, dialect)
     options = {"source": source, "name": name, "group": group, "interval": interval}
-    if not add(ctx.obj, AddRequest(place, named, **options, yes=yes, probing=not no_probe)):
+    if not add(ctx.obj.config, AddRequest(place, named, **options, yes=yes, probing=not no_probe)):
         raise typer.Exit(ExitCode.NOT_OK)
 
 
@@ -109,7 +109,7 @@ def edit(ctx: typer.Context) -> None:
     """
     from probes.cli.commands.setup.edit import edit
 
-    if not edit(ctx.obj):
+    if not edit(ctx.obj.config):
         raise typer.Exit(ExitCode.USAGE)
 
 
@@ -124,7 +124,7 @@ def remove(
     """
     from probes.cli.commands.setup.remove import remove
 
-    if not remove(ctx.obj, names):
+    if not remove(ctx.obj.config, names):
         raise typer.Exit(ExitCode.NOT_OK)
 
 
@@ -199,9 +199,9 @@ def models(
             raise typer.BadParameter(str(error), param_hint="--key-env") from error
     with usage_errors():
         if url is None:
-            had = models(ctx.obj, names or [], key=key_env, as_json=as_json)
+            had = models(ctx.obj.config, names or [], key=key_env, as_json=as_json)
         else:
-            had = models_at(ctx.obj, url, dialect=dialect, key=key_env, as_json=as_json)
+            had = models_at(ctx.obj.config, url, dialect=dialect, key=key_env, as_json=as_json)
     if not had:
         raise typer.Exit(ExitCode.NOT_OK)
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from probes.certificate import Certificate
+from probes.cli.configured import with_store
 from probes.cli.output.progress_bar import progress_bar
 from probes.cli.output.terminal import say
-from probes.config.file import find_config
-from probes.config.load import Config, load
+from probes.config.file import Named
+from probes.config.load import Config
 from probes.config.select import in_group
 from probes.exports.export import Format
 from probes.exports.export import export as write_export
@@ -20,7 +21,6 @@ from probes.exports.instants import writer
 from probes.exports.request import ExportRequest
 from probes.exports.selection import Selection
 from probes.store.certificates import newest
-from probes.store.location import default_url
 from probes.store.read.reader import StoreReader
 from probes.text import line
 
@@ -30,7 +30,7 @@ class NoCertificate(Exception):  # noqa: N818  # what is missing, not what went 
 
 
 def export(
-    config: Path | None,
+    config: Named | Path | None,
     request: ExportRequest,
     *,
     groups: Collection[str],
@@ -46,8 +46,7 @@ def export(
     ConfigError, UnknownGroup, UnknownName, StoreProblem, NoCertificate and NoParquet before anything is
     written, and OSError where a file cannot be written.
     """
-    loaded = load(find_config(config))
-    url = loaded.store_url or default_url()
+    loaded, url = with_store(config)
     newest_certificate = _certificate(url) if certificate else None
     shows_bar = sys.stderr.isatty() and not (output is None and sys.stdout.isatty())  # not a bar among the rows
     selection = _with_groups(request.selection, loaded, groups)

@@ -20,6 +20,7 @@ from probes.cli.output.github import annotation, harmless, harmless_json, step_s
 from probes.cli.output.junit import junit
 from probes.cli.output.table import Line, cropped, print_lines
 from probes.cli.output.terminal import say
+from probes.config.file import Named
 from probes.config.select import choose
 from probes.durations import seconds
 from probes.endpoint import Endpoint
@@ -121,7 +122,7 @@ def _metrics(text: str | None) -> tuple[Metric, ...]:
     return cast("tuple[Metric, ...]", tuple(words))
 
 
-def gate(config: Path | None, request: GateRequest, outputs: GateOutputs, *, demo: bool) -> ExitCode:
+def gate(config: Named | Path | None, request: GateRequest, outputs: GateOutputs, *, demo: bool) -> ExitCode:
     """Run a gate, print what it comes to and return the exit code that says it.
 
     Raises ConfigError, UnknownEndpoint, InvalidGateRequest, StoreProblem and OSError.
@@ -134,7 +135,7 @@ def gate(config: Path | None, request: GateRequest, outputs: GateOutputs, *, dem
     return ExitCode.INTERRUPTED if run.stopped else code
 
 
-async def _gate(config: Path | None, request: GateRequest, outputs: GateOutputs, *, demo: bool) -> GateRun:
+async def _gate(config: Named | Path | None, request: GateRequest, outputs: GateOutputs, *, demo: bool) -> GateRun:
     stop = asyncio.Event()
     with stop_on_signals(stop):
         async with open_plan(config, demo=demo) as plan, open_engine(plan, watching=False) as engine:

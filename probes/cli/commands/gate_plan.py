@@ -9,6 +9,7 @@ from statistics import fmean
 from probes.cli.commands.gate import PAST_S, PROBE_S, usual_samples
 from probes.cli.output.gate_forecast import GateForecast, forecast_lines, forecast_record
 from probes.cli.output.table import print_lines
+from probes.config.file import Named
 from probes.config.select import choose
 from probes.endpoint import Endpoint
 from probes.engine.gate.gate_task import SETTLE_S
@@ -21,7 +22,7 @@ from probes.stats.quantiles import median
 from probes.store.gates import stretches
 
 
-def gate_plan(config: Path | None, request: GateRequest, *, demo: bool, as_json: bool) -> None:
+def gate_plan(config: Named | Path | None, request: GateRequest, *, demo: bool, as_json: bool) -> None:
     """Print what a gate takes. Raises ConfigError, UnknownEndpoint and StoreProblem."""
     forecast = asyncio.run(_forecast(config, request, demo=demo))
     if as_json:
@@ -30,7 +31,7 @@ def gate_plan(config: Path | None, request: GateRequest, *, demo: bool, as_json:
         print_lines(forecast_lines(forecast))
 
 
-async def _forecast(config: Path | None, request: GateRequest, *, demo: bool) -> GateForecast:
+async def _forecast(config: Named | Path | None, request: GateRequest, *, demo: bool) -> GateForecast:
     async with open_plan(config, demo=demo) as settings:
         return await asyncio.to_thread(forecast_of, settings, request)
 

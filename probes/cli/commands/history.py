@@ -10,14 +10,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from probes.cli.configured import with_store
 from probes.cli.output.progress_bar import progress_bar
 from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.output.terminal import say
-from probes.config.file import find_config
-from probes.config.load import Config, load
+from probes.config.file import Named
+from probes.config.load import Config
 from probes.sample import iso
 from probes.store.history.contents import NOTHING, StoreContents, contents
-from probes.store.location import default_url, shown
+from probes.store.location import shown
 from probes.store.problem import NoHistory, StoreProblem
 from probes.store.write.journal_folder import waiting_for
 from probes.text import line
@@ -25,14 +26,13 @@ from probes.text import line
 VANTAGE_ADVICE: Final = "if these are two machines, give each a [store] vantage"
 
 
-def history(config: Path | None, *, tables: bool, as_json: bool) -> None:
+def history(config: Named | Path | None, *, tables: bool, as_json: bool) -> None:
     """Print what the store holds, and what waits for it on this machine, which is printed even where it cannot be read.
 
     ``tables``: with the bytes of each table, of a large file too. A store that is not there yet holds nothing, which is
     no problem. Raises ConfigError and StoreProblem.
     """
-    loaded = load(find_config(config))
-    url = _url(loaded)
+    loaded, url = with_store(config)
     waiting = waiting_for(url, loaded.vantage)
     record: dict[str, Any] = {"store": shown(url), "waiting": [one._asdict() for one in waiting]}
     lines = [f"waiting    {one.samples:,} samples in {one.folder}" for one in waiting]
@@ -48,27 +48,29 @@ def history(config: Path | None, *, tables: bool, as_json: bool) -> None:
     if nothing:
         say(nothing)
     else:
-        lines += _lines(loaded, found)
+        lines += _lines(loaded, url, found)
     _print({**record, "retention_s": asdict(loaded.retention), **asdict(found)}, as_json, lines)
 
 
-def rebuild(config: Path | None, *, as_json: bool) -> None:
+def rebuild(config: Named | Path | None, *, as_json: bool) -> None:
     """Make the rollups again, and print how far back. Raises ConfigError and StoreProblem."""
     from probes.store.history.rebuild import rebuild as rebuild_rollups
 
+    _, url = with_store(config)
     with progress_bar("Rebuilding") as on_progress:
-        found = rebuild_rollups(_url(load(find_config(config))), on_progress)
+        found = rebuild_rollups(url, on_progress)
     lines = [f"{found.rollups:,} rollups made again from samples"]
     lines += [f"  by {tier:<7} from {_at(at) if at else 'the beginning'}" for tier, at in found.since.items()]
     _print(asdict(found), as_json, lines)
 
 
-def check(config: Path | None, *, as_json: bool) -> bool:
+def check(config: Named | Path | None, *, as_json: bool) -> bool:
     """Print all that is wrong with the store. Returns whether nothing is. Raises ConfigError and StoreProblem."""
     from probes.store.history import checking
 
+    _, url = with_store(config)
     with progress_bar("Checking") as on_progress:
-        found = checking.check(_url(load(find_config(config))), lambda _what, done, total: on_progress(done, total))
+        found = checking.check(url, lambda _what, done, total: on_progress(done, total))
     lines = [f"{found.samples:,} samples and {found.rollups:,} rollups were looked at"]
     lines += [f"note: {words}" for words in found.notes]
     for one in found.faults:
@@ -78,12 +80,13 @@ def check(config: Path | None, *, as_json: bool) -> bool:
     return sound
 
 
-def vacuum(config: Path | None, *, as_json: bool) -> None:
+def vacuum(config: Named | Path | None, *, as_json: bool) -> None:
     """Shrink the store. Raises ConfigError, StoreProblem, and StoreHeld where a recorder has it."""
     from probes.store.history import vacuum as vacuuming
 
+    _, url = with_store(config)
     with progress_bar("Vacuuming") as on_progress:
-        found = vacuuming.vacuum(_url(load(find_config(config))), lambda: on_progress(0, 0))
+        found = vacuuming.vacuum(url, lambda: on_progress(0, 0))
     _print(asdict(found), as_json, [f"{_size(found.before)} before, {_size(found.after)} now"])
 
 
@@ -135,10 +138,6 @@ def _naming(source: str) -> Iterator[None]:
         raise StoreProblem(missing.state, f"{shown(source)}: there is no history there") from None
 
 
-def _url(config: Config) -> str:
-    return config.store_url or default_url()
-
-
 def _print(record: Mapping[str, Any], as_json: bool, lines: Sequence[str]) -> None:
     if as_json:
         print(json.dumps(record, indent=2))  # noqa: T201
@@ -146,7 +145,7 @@ def _print(record: Mapping[str, Any], as_json: bool, lines: Sequence[str]) -> No
         print_lines(lines)
 
 
-def _lines(config: Config, found: StoreContents) -> list[str]:
+def _lines(config: Config, url: str, found: StoreContents) -> list[str]:
     """The store, its parts as a table, and how long each is kept."""
     free = f", {_size(found.bytes_free)} of them free" if found.bytes_free else ""
     rows = [
@@ -155,7 +154,7 @@ def _lines(config: Config, found: StoreContents) -> list[str]:
     ]
     tables = ", ".join(f"{name} {_size(size)}" for name, size in list(found.tables.items())[:4])
     return [
-        f"store      {shown(_url(config))}",
+        f"store      {shown(url)}",
         f"version    {found.version}",
         f"size       {_size(found.bytes)}{free}{f' ({tables})' if tables else ''}",
         f"endpoints  {found.endpoints:,} at {', '.join(found.vantages) or 'no place'}",

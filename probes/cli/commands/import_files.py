@@ -8,15 +8,15 @@ from typing import Any
 
 import typer
 
+from probes.cli.configured import with_store
 from probes.cli.output.progress_bar import Progress, progress_bar
-from probes.config.file import find_config
-from probes.config.load import load
+from probes.config.file import Named
 from probes.imports.file import FileState, opened, state_of
 from probes.imports.refused import ImportRefused
 from probes.imports.twins import Twins
 from probes.sample import COLUMNS
 from probes.store.history.importing import AT_ONCE, Imported, import_samples
-from probes.store.location import default_url, shown
+from probes.store.location import shown
 from probes.text import plain
 
 
@@ -50,20 +50,19 @@ class CheckedFile:
 
 
 def import_files(
-    config: Path | None,
+    config: Named | Path | None,
     files: Sequence[Path],
-    into: str | None,
     endpoint: str | None,
     *,
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Check all files, then add their samples to the store at the URL ``into`` (None: the configured one).
+    """Check all files, then add their samples to the store.
 
     Results of other tools are of the ``endpoint`` of that name. Prints how many samples there were; with ``dry_run``
     nothing is written. Raises FilesRefused before anything is written, ConfigError, StoreProblem, NoParquet, OSError.
     """
-    url = into or load(find_config(config)).store_url or default_url()
+    _, url = with_store(config)
     checked = _checked(files, endpoint)
     if dry_run:
         _print(url, [(one, None) for one in checked], as_json)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from probes.cli.lacking_keys import lacking_keys
 from probes.cli.output.race_lines import closing_lines, heat_lines, live_lines
-from probes.config.file import find_config, read_small_text
+from probes.config.file import Named, find_config, read_small_text
 from probes.config.load import load, race_prompts
 from probes.config.select import UnknownEndpoint
 from probes.endpoint import Endpoint
@@ -42,7 +42,7 @@ class RaceArguments:
     cold: bool = False
 
 
-def race(config: Path | None, arguments: RaceArguments, *, demo: bool, as_json: bool) -> bool:
+def race(config: Named | Path | None, arguments: RaceArguments, *, demo: bool, as_json: bool) -> bool:
     """Run a race and print it; whether any lane came to the finish.
 
     Raises ConfigError, UnknownEndpoint, InvalidRaceRequest and OSError.
@@ -51,7 +51,7 @@ def race(config: Path | None, arguments: RaceArguments, *, demo: bool, as_json: 
     return event_loop.run(_race(config, arguments, demo=demo, as_json=as_json))
 
 
-def read_request(config: Path | None, arguments: RaceArguments, *, demo: bool) -> RaceRequest:
+def read_request(config: Named | Path | None, arguments: RaceArguments, *, demo: bool) -> RaceRequest:
     """The race that the arguments ask for, of a configuration's endpoints or a demo's. Raises what `race` raises."""
     loaded = load(find_config(config))
     endpoints = loaded.endpoints
@@ -105,7 +105,7 @@ def _prompt(arguments: RaceArguments, written: str, prompts: Sequence[NamedPromp
     return by_name[arguments.prompt_name] if arguments.prompt_name else prompts[0]
 
 
-async def _race(config: Path | None, arguments: RaceArguments, *, demo: bool, as_json: bool) -> bool:
+async def _race(config: Named | Path | None, arguments: RaceArguments, *, demo: bool, as_json: bool) -> bool:
     stop = asyncio.Event()
     with stop_on_signals(stop):
         async with open_plan(config, demo=demo) as plan, open_engine(plan, watching=False) as engine:

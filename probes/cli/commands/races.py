@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
 
+from probes.cli.configured import with_store
 from probes.cli.output.race_lines import closing_lines
 from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.output.terminal import say
-from probes.config.file import find_config
-from probes.config.load import load
+from probes.config.file import Named
 from probes.exports.file import opened
 from probes.exports.race.cast import cast
 from probes.exports.race.records import events_jsonl, heat_record, race_record, samples_csv
@@ -22,7 +22,6 @@ from probes.sample import iso
 from probes.stats.quantiles import median
 from probes.stats.sample_values import chars_per_s
 from probes.store import races as race_store
-from probes.store.location import default_url
 from probes.store.races import RaceSummary
 from probes.text import line, plain
 
@@ -58,9 +57,9 @@ class NoSuchRace(Exception):  # noqa: N818  # what was asked for, not what went 
         super().__init__(f"no race {number}: {there}")
 
 
-def races(config: Path | None, *, limit: int, as_json: bool) -> None:
+def races(config: Named | Path | None, *, limit: int, as_json: bool) -> None:
     """Print the races that are kept, the newest first. Raises ConfigError and StoreProblem."""
-    found = race_store.list_races(_url(config), limit)
+    found = race_store.list_races(with_store(config)[1], limit)
     if as_json:
         print(json.dumps([asdict(one) | {"started_at": iso(one.started_at)} for one in found], indent=2))  # noqa: T201
     elif found:
@@ -69,9 +68,9 @@ def races(config: Path | None, *, limit: int, as_json: bool) -> None:
         say("no race is kept yet: inftop race A B")
 
 
-def show(config: Path | None, number: int, *, as_json: bool) -> None:
+def show(config: Named | Path | None, number: int, *, as_json: bool) -> None:
     """Print one race. Raises ConfigError, StoreProblem and NoSuchRace."""
-    race = _race(_url(config), number)
+    race = _race(with_store(config)[1], number)
     record = race_record(race) | {"heats": [heat_record(one) for one in race.heats]}
     if as_json:
         print(json.dumps(record, indent=2))  # noqa: T201
@@ -79,22 +78,18 @@ def show(config: Path | None, number: int, *, as_json: bool) -> None:
         print_lines(_lines(race))
 
 
-def export(config: Path | None, number: int, *, format: Format, output: Path | None) -> None:  # noqa: A002
+def export(config: Named | Path | None, number: int, *, format: Format, output: Path | None) -> None:  # noqa: A002
     """Write one race to a file, whole or not at all, or to standard output.
 
     Raises ConfigError, StoreProblem, NoSuchRace, and OSError where the file cannot be written.
     """
-    race = _race(_url(config), number)
+    race = _race(with_store(config)[1], number)
     with opened(output or sys.stdout.buffer) as file:
         for text in _EXPORTS[format](race):
             file.write(text.encode())
     sys.stdout.flush()
     if output:
         say(f"race {number} in {output}")
-
-
-def _url(config: Path | None) -> str:
-    return load(find_config(config)).store_url or default_url()
 
 
 def _race(url: str, number: int) -> Race:

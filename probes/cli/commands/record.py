@@ -16,7 +16,7 @@ from probes.cli.output.reload_report import ReloadReport
 from probes.cli.output.sample_lines import EndpointTally, closing_table, name_width, sample_line
 from probes.cli.output.store_report import StoreReport, unstored
 from probes.cli.output.table import print_lines
-from probes.config.file import find_config
+from probes.config.file import Named, find_config
 from probes.config.load import load
 from probes.config_error import ConfigError
 from probes.engine.engine import Engine
@@ -40,7 +40,7 @@ STATUS_S: Final = 1.0
 
 
 def record(
-    config: Path | None, *, demo: bool, seconds: float | None, publishing: Publishing, need_store: bool = False
+    config: Named | Path | None, *, demo: bool, seconds: float | None, publishing: Publishing, need_store: bool = False
 ) -> None:
     """Record until stopped, or for so many ``seconds``, and publish metrics where that is requested.
 
@@ -56,7 +56,7 @@ def record(
 
 
 async def _record(
-    config: Path | None, *, demo: bool, seconds: float | None, publishing: Publishing, need_store: bool = False
+    config: Named | Path | None, *, demo: bool, seconds: float | None, publishing: Publishing, need_store: bool = False
 ) -> None:
     stop = asyncio.Event()
     note = _notes()
@@ -85,7 +85,7 @@ async def _record(
                     plan = await asyncio.to_thread(_newest, config, plan)
 
 
-def _newest(config: Path | None, plan: Plan) -> Plan:
+def _newest(config: Named | Path | None, plan: Plan) -> Plan:
     """The plan of the file as it is now; the one there is, where that is wrong or there is no file."""
     with contextlib.suppress(ConfigError):
         return plan if plan.config is None else Plan.of(load(find_config(config)))
@@ -97,7 +97,7 @@ Follow = Callable[[Plan, Engine], AbstractContextManager[None]]
 
 @contextlib.contextmanager
 def _follow(
-    config: Path | None, note: Callable[[str], None], reloads: list[Reload], plan: Plan, engine: Engine
+    config: Named | Path | None, note: Callable[[str], None], reloads: list[Reload], plan: Plan, engine: Engine
 ) -> Iterator[None]:
     """Have an engine follow the configuration file, and note what comes of that; ``reloads`` has it meanwhile."""
     report = ReloadReport()

@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from probes.cli.configured import with_store
 from probes.cli.exit_codes import ExitCode
 from probes.cli.output.reload_report import change_words, restart_words
 from probes.cli.output.terminal import say
-from probes.config.file import find_config
-from probes.config.load import load
+from probes.config.file import Named
 from probes.feed.messages import ConfigurationStatus, RecorderStatus
-from probes.store.location import default_url, shown
+from probes.store.location import shown
 from probes.store.read.reader import Recorder, StoreReader
 from probes.text import line
 
@@ -40,7 +40,7 @@ class Answer:
     found: ConfigurationStatus
 
 
-def reload(config: Path | None) -> ExitCode:
+def reload(config: Named | Path | None) -> ExitCode:
     """Have the recorders of the configured store look at their files; print what changed, or what is wrong.
 
     The recorder looks twice a second by itself and writes into its store what came of it, so the question is when it
@@ -48,8 +48,7 @@ def reload(config: Path | None) -> ExitCode:
     Returns NOT_OK where none answers and USAGE where its file is wrong. Raises ConfigError where ours is, and
     StoreProblem where the store cannot be read.
     """
-    read = load(find_config(config))
-    url = read.store_url or default_url()
+    read, url = with_store(config)
     with contextlib.closing(StoreReader(url)) as reader:
         answers = [answer for one in _all(reader, read.vantage) if (answer := ask(one)) is not None]
         last = None if answers else next((newest for one in _all(reader, read.vantage) if (newest := one())), None)

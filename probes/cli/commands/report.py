@@ -11,9 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from probes.cli.configured import with_store
 from probes.cli.output.terminal import say
-from probes.config.file import find_config
-from probes.config.load import Config, load
+from probes.config.file import Named
+from probes.config.load import Config
 from probes.config.presets import is_theirs, public_providers
 from probes.exports.file import opened
 from probes.report.page import page
@@ -23,7 +24,6 @@ from probes.report.report import Report
 from probes.report.status_files import status_record
 from probes.report.watch import watch
 from probes.signals import stop_on_signals
-from probes.store.location import default_url
 
 STANDARD_OUTPUT: Final = Path("-")
 
@@ -40,14 +40,14 @@ class ReportArguments:
     is_redacted: bool = False
 
 
-def report(config: Path | None, arguments: ReportArguments, output: Path, *, as_json: bool) -> None:
+def report(config: Named | Path | None, arguments: ReportArguments, output: Path, *, as_json: bool) -> None:
     """Write the page, or with ``as_json`` print its figures.
 
     Raises ConfigError, StoreProblem, NothingRecorded, UnknownName, and OSError where it cannot be written.
     """
-    loaded = load(find_config(config))
+    loaded, url = with_store(config)
     question = _question(loaded, arguments, time.time_ns() // 1_000_000)
-    found = _shown(loaded, arguments, read_report(_url(loaded), question))
+    found = _shown(loaded, arguments, read_report(url, question))
     if as_json:
         print(json.dumps(status_record(found, None), ensure_ascii=False, indent=2))  # noqa: T201
         return
@@ -59,20 +59,20 @@ def report(config: Path | None, arguments: ReportArguments, output: Path, *, as_
         say(f"{count} endpoint{'' if count == 1 else 's'} in {output}, {len(text) / 1000:,.0f} kB")
 
 
-def report_into(config: Path | None, arguments: ReportArguments, folder: Path, seconds: float | None) -> None:
+def report_into(config: Named | Path | None, arguments: ReportArguments, folder: Path, seconds: float | None) -> None:
     """Keep a folder's page up to date until a signal, or for so long. Raises ConfigError, and OSError at first."""
-    loaded = load(find_config(config))
-    asyncio.run(_watch(loaded, arguments, folder, seconds))
+    loaded, url = with_store(config)
+    asyncio.run(_watch(loaded, url, arguments, folder, seconds))
 
 
-async def _watch(config: Config, arguments: ReportArguments, folder: Path, seconds: float | None) -> None:
+async def _watch(config: Config, url: str, arguments: ReportArguments, folder: Path, seconds: float | None) -> None:
     stop = asyncio.Event()
     if seconds is not None:
         asyncio.get_running_loop().call_later(seconds, stop.set)
     with stop_on_signals(stop):
         say(f"writing {folder / 'index.html'} every minute; Ctrl+C ends it")
         await watch(
-            _url(config),
+            url,
             partial(_question, config, arguments),
             folder,
             arguments.zone,
@@ -99,7 +99,3 @@ def _shown(config: Config, arguments: ReportArguments, found: Report) -> Report:
         return found
     own = {one.name for one in config.endpoints if not is_theirs(one.provider, one.base_url)}
     return redacted(found, public_providers(), own)
-
-
-def _url(config: Config) -> str:
-    return config.store_url or default_url()

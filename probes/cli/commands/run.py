@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from io import RawIOBase
 from pathlib import Path
 
+from probes.config.file import Named
 from probes.endpoint import Endpoint
 from probes.engine.engine import Engine
 from probes.engine.race.service import RaceService, store_race
@@ -27,7 +28,7 @@ from probes.store.status import StoreStatus
 from probes.text import line
 
 
-def run(config: Path | None, *, demo: bool, watching: bool) -> None:
+def run(config: Named | Path | None, *, demo: bool, watching: bool) -> None:
     """Serve one screen until it goes away; only races are run for it where it is not ``watching``.
 
     Raises ConfigError.
@@ -36,7 +37,7 @@ def run(config: Path | None, *, demo: bool, watching: bool) -> None:
     event_loop.run(_run(config, demo=demo, watching=watching))
 
 
-async def _run(config: Path | None, *, demo: bool, watching: bool) -> None:
+async def _run(config: Named | Path | None, *, demo: bool, watching: bool) -> None:
     stop = asyncio.Event()
     with stop_on_signals(stop):
         async with open_plan(config, demo=demo, with_keys=watching) as plan:
@@ -47,7 +48,7 @@ async def serve(
     plan: Plan,
     stop: asyncio.Event,
     *,
-    named: Path | None = None,
+    named: Named | Path | None = None,
     tls: ssl.SSLContext | None = None,
     on_result: Callable[[ProbeResult], None] | None = None,
     watching: bool = True,

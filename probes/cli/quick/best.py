@@ -13,7 +13,9 @@ from probes.answers.place import find_place
 from probes.answers.read import read_now
 from probes.cli.exit_codes import ExitCode
 from probes.cli.output.table import columns, print_lines, styled
-from probes.cli.quick.words import parsed
+from probes.cli.output.which_store import say_which_store
+from probes.cli.quick.words import NAMING, parsed
+from probes.config.file import Named
 from probes.durations import seconds
 from probes.store.location import shown
 from probes.store.problem import NoHistory
@@ -37,8 +39,7 @@ _OPTIONS: Final = {
     "--since": "window",
     "--lane": "lane",
     "--vantage": "vantage",
-    "--store": "store",
-    "--config": "config",
+    **NAMING,
 }
 _FLAGS: Final = {"--json": "json"}
 
@@ -159,6 +160,7 @@ def ask(asked: Question) -> Best:
         place = find_place(asked.store, asked.config)
     except ValueError as error:
         raise WrongAnswerAsked(f"--store: {error}") from None
+    say_which_store(place.url, Named(asked.config, asked.store), look_here=False)
     try:
         now = read_now(place.url, asked.window_s, asked.lane, asked.group, vantage=asked.vantage)
     except NoHistory:

@@ -1,10 +1,9 @@
 """``inftop check`` where its line is plainly right, for which the parser need not be imported."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from probes.cli.exit_codes import ExitCode
-from probes.cli.quick.words import parsed_command
+from probes.cli.quick.words import named, parsed_command
 
 
 def answer(words: Sequence[str]) -> int | None:
@@ -12,8 +11,11 @@ def answer(words: Sequence[str]) -> int | None:
     given = parsed_command(words, "check", {}, {"--json": "json"})
     if given is None:
         return None
+    try:
+        config = named(given.values)
+    except ValueError:  # the parser says what is wrong
+        return None
     from probes.cli.commands.check.check import check
 
-    config = given.values.get("config")
-    check(None if config is None else Path(config), as_json="json" in given.flags)
+    check(config, as_json="json" in given.flags)
     return ExitCode.OK

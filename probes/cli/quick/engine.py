@@ -2,10 +2,9 @@
 
 import gc
 from collections.abc import Sequence
-from pathlib import Path
 
 from probes.cli.exit_codes import ExitCode
-from probes.cli.quick.words import parsed_command
+from probes.cli.quick.words import named, parsed_command
 
 
 def answer(words: Sequence[str]) -> int | None:
@@ -16,9 +15,12 @@ def answer(words: Sequence[str]) -> int | None:
     given = parsed_command(words, "run", {}, {"--demo": "demo", "--races": "races"})
     if given is None:
         return None
+    try:
+        config = named(given.values)
+    except ValueError:  # the parser says what is wrong
+        return None
     from probes.cli.commands.run import run
 
     gc.enable()  # it may run for months
-    config = given.values.get("config")
-    run(None if config is None else Path(config), demo="demo" in given.flags, watching="races" not in given.flags)
+    run(config, demo="demo" in given.flags, watching="races" not in given.flags)
     return ExitCode.OK

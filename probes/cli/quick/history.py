@@ -1,10 +1,9 @@
 """``inftop history`` where its line is plainly right, for which the parser need not be imported."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from probes.cli.exit_codes import ExitCode
-from probes.cli.quick.words import parsed_command
+from probes.cli.quick.words import named, parsed_command
 
 
 def answer(words: Sequence[str]) -> int | None:
@@ -15,9 +14,11 @@ def answer(words: Sequence[str]) -> int | None:
     given = parsed_command(words, "history", {}, {"--json": "json", "--tables": "tables"})
     if given is None:
         return None
+    try:
+        config = named(given.values)
+    except ValueError:  # the parser says what is wrong
+        return None
     from probes.cli.commands.history import history
 
-    config = given.values.get("config")
-    path = None if config is None else Path(config)
-    history(path, tables="tables" in given.flags, as_json="json" in given.flags)
+    history(config, tables="tables" in given.flags, as_json="json" in given.flags)
     return ExitCode.OK

@@ -2,10 +2,9 @@
 
 import gc
 from collections.abc import Sequence
-from pathlib import Path
 
 from probes.cli.exit_codes import ExitCode
-from probes.cli.quick.words import parsed_command
+from probes.cli.quick.words import named, parsed_command
 
 
 def answer(words: Sequence[str]) -> int | None:
@@ -16,7 +15,7 @@ def answer(words: Sequence[str]) -> int | None:
     given = parsed_command(
         words,
         "record",
-        {"--config": "config", "--for": "for", "--metrics": "metrics"},  # the parser takes --config in both places
+        {"--for": "for", "--metrics": "metrics"},
         {"--need-store": "need_store"},
     )
     if given is None:
@@ -28,11 +27,10 @@ def answer(words: Sequence[str]) -> int | None:
     lasting = given.values.get("for")
     try:
         lasting_s = None if lasting is None else seconds(lasting)
+        config = named(given.values)
         publishing = Publishing.from_options(given.values.get("metrics"), None)
     except ValueError:  # the parser says what is wrong
         return None
     gc.enable()  # it may run for months
-    config = given.values.get("config")
-    path = None if config is None else Path(config)
-    record(path, demo=False, seconds=lasting_s, publishing=publishing, need_store="need_store" in given.flags)
+    record(config, demo=False, seconds=lasting_s, publishing=publishing, need_store="need_store" in given.flags)
     return ExitCode.OK

@@ -1,7 +1,6 @@
 """``inftop status``: how everything is, in one line or as a program wants it, and as an exit code."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from probes.answers.formats import HIDES_FAILURES, check, rendered
@@ -10,7 +9,8 @@ from probes.answers.place import Place, find_place
 from probes.answers.read import read_now
 from probes.answers.status import Condition, status_of
 from probes.cli.exit_codes import ExitCode
-from probes.cli.quick.words import parsed
+from probes.cli.output.which_store import say_which_store
+from probes.cli.quick.words import NAMING, named, parsed
 from probes.durations import seconds
 from probes.store.location import shown
 from probes.store.problem import NoHistory
@@ -20,8 +20,7 @@ _OPTIONS: Final = {
     "--format": "format",
     "--endpoint": "endpoint",
     "--group": "group",
-    "--store": "store",
-    "--config": "config",
+    **NAMING,
     "--window": "window",
 }
 _FLAGS: Final = {"--json": "json"}
@@ -65,10 +64,12 @@ def answer(words: Sequence[str]) -> int | None:
     try:
         window_s = window_of(values.get("window", DEFAULT_WINDOW))
         check(wanted)
-        place = find_place(values.get("store"), Path(values["config"]) if "config" in values else None)
+        where = named(values)
+        place = find_place(where.store, where.config)
     except ValueError:  # the parser says what is wrong
         return None
     endpoints = [values["endpoint"]] if "endpoint" in values else []
+    say_which_store(place.url, where, look_here=False)
     return status(place, endpoints, values.get("group"), window_s, wanted)
 
 

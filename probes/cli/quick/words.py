@@ -1,7 +1,13 @@
 """The words of a quick command's line, for which the parser need not be imported."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from probes.config.file import Named
+
+NAMING: Final = {"--config": "config", "--store": "store"}
+"""The options by which every command line names a configuration and a store."""
 
 
 class Words(NamedTuple):
@@ -39,15 +45,26 @@ def parsed(words: Sequence[str], options: Mapping[str, str], flags: Mapping[str,
 def parsed_command(
     words: Sequence[str], command: str, options: Mapping[str, str], flags: Mapping[str, str]
 ) -> Words | None:
-    """The words after a command that takes no arguments, with the value of a ``--config`` before it.
+    """The words after a command that takes no arguments, and those of `NAMING` on either side of it.
 
     None where anything is not plainly right, as of `parsed`, or the command is not there.
     """
     if command not in words:
         return None
     place = words.index(command)
-    before, after = parsed(words[:place], {"--config": "config"}, {}), parsed(words[place + 1 :], options, flags)
+    before, after = parsed(words[:place], NAMING, {}), parsed(words[place + 1 :], {**NAMING, **options}, flags)
     if before is None or after is None or before.arguments or after.arguments:
         return None
     found = after._replace(values=before.values | after.values)
-    return None if found.values.get("config") == "" else found
+    return None if "" in (found.values.get("config"), found.values.get("store")) else found
+
+
+def named(values: Mapping[str, str]) -> "Named":
+    """What the values of `NAMING` name. Raises ValueError for what is no store."""
+    from pathlib import Path
+
+    from probes.config.file import Named
+    from probes.store.location import url_of
+
+    config, store = values.get("config"), values.get("store")
+    return Named(None if config is None else Path(config), None if store is None else url_of(store))

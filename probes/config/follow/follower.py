@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from probes.config.file import Named
 from probes.config.follow.watch import BrokenFile, ConfigWatch
 from probes.config.load import Config
 from probes.config_error import ConfigError
@@ -29,7 +30,7 @@ class ConfigFollower:
 
     def __init__(
         self,
-        named: Path | None,
+        named: Named | Path | None,
         on_change: Callable[[Config | BrokenFile], None],
         prepare: Callable[[Config], Config] = lambda config: config,
     ) -> None:

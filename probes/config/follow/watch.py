@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from probes.config.file import ConfigFile, find_config, read_small_text
+from probes.config.file import ConfigFile, Named, find_config, read_small_text
 from probes.config.lines import problem_words
 from probes.config.load import Config, load
 from probes.config_error import ConfigError
@@ -44,7 +44,7 @@ class FileState:
         return max(self.identity[3:], default=0)
 
 
-def file_state(named: Path | None) -> FileState:
+def file_state(named: Named | Path | None) -> FileState:
     """The configuration file as it is now: the one named on the command line, or that which is found."""
     file = find_config(named)
     try:
@@ -74,7 +74,7 @@ class ConfigWatch:
     become one is wrong, as is one that has become a folder.
     """
 
-    def __init__(self, named: Path | None, wall_ns: Callable[[], int] = time.time_ns) -> None:
+    def __init__(self, named: Named | Path | None, wall_ns: Callable[[], int] = time.time_ns) -> None:
         self._named = named
         self._wall_ns = wall_ns
         self._seen: FileState | None = None

@@ -17,10 +17,11 @@ from probes.alerts.lead_time import LeadTimes, lead_ms, lead_times, providers_of
 from probes.alerts.silence import Silence, SilenceScope
 from probes.alerts.state import State
 from probes.alerts.words import cause_words, clock_words, lasting_words, slowness_words
+from probes.cli.configured import with_store
 from probes.cli.output.table import Line, columns, print_lines, styled
 from probes.cli.output.terminal import say
-from probes.config.file import find_config
-from probes.config.load import Config, load
+from probes.config.file import Named
+from probes.config.load import Config
 from probes.config.presets import status_pages
 from probes.durations import seconds
 from probes.exports.incident.record import event_records, incident_record
@@ -29,7 +30,6 @@ from probes.store.alerts.incidents import AlertStore, read_events, read_incident
 from probes.store.alerts.silences import add_silence, end_silence, read_silences
 from probes.store.alerts.status_posts import posts_of, read_posts
 from probes.store.alerts.undelivered import read_undelivered, undelivered_words
-from probes.store.location import default_url
 from probes.store.read.reader import StoreReader
 from probes.text import line
 
@@ -56,13 +56,12 @@ class UnknownTime(ValueError):  # noqa: N818  # reads as what it says
     """What is to be the end of a silence and is none; str says what is allowed."""
 
 
-def list_incidents(config: Path | None, *, since: int, open_only: bool, limit: int, as_json: bool) -> None:
+def list_incidents(config: Named | Path | None, *, since: int, open_only: bool, limit: int, as_json: bool) -> None:
     """Print the incidents that were open since an instant (ms), the newest first.
 
     Raises ConfigError and StoreProblem.
     """
-    loaded, now = load(find_config(config)), _now()
-    url = url_of(loaded)
+    (_, url), now = with_store(config), _now()
     with StoreReader(url) as reader:
         found = read_incidents(reader, since, open_only=open_only, limit=limit)
         silences = read_silences(reader, now)
@@ -89,9 +88,9 @@ def list_incidents(config: Path | None, *, since: int, open_only: bool, limit: i
         print_lines(["", *(styled(one, "note") for one in notes)])
 
 
-def show(config: Path | None, given: str, *, as_json: bool) -> None:
+def show(config: Named | Path | None, given: str, *, as_json: bool) -> None:
     """Print one incident. Raises ConfigError, StoreProblem and NoSuchIncident."""
-    url, now = url_of(load(find_config(config))), _now()
+    (_, url), now = with_store(config), _now()
     with StoreReader(url) as reader:
         incident = find(reader, given)
         events = read_events(reader, incident.id)
@@ -103,7 +102,7 @@ def show(config: Path | None, given: str, *, as_json: bool) -> None:
         print_lines(_lines(incident, events, lead, now))
 
 
-def pack(config: Path | None, given: str, path: Path) -> None:
+def pack(config: Named | Path | None, given: str, path: Path) -> None:
     """Write the pack of evidence of an incident to a new file.
 
     Raises ConfigError, StoreProblem, NoSuchIncident, and OSError where the file is there or cannot be written.
@@ -112,8 +111,7 @@ def pack(config: Path | None, given: str, path: Path) -> None:
     from probes.exports.incident.pack import write_pack
     from probes.exports.incident.redact import hider
 
-    loaded = load(find_config(config))
-    url = url_of(loaded)
+    loaded, url = with_store(config)
     with StoreReader(url) as reader:
         incident = find(reader, given)
     evidence = gather(
@@ -129,7 +127,7 @@ def pack(config: Path | None, given: str, path: Path) -> None:
     say(f"{path}: {len(evidence.samples):,} samples, {len(evidence.events)} events; no key, prompt or answer is in it")
 
 
-def acknowledge(config: Path | None, given: str, *, by: str | None, note: str | None, undo: bool) -> None:
+def acknowledge(config: Named | Path | None, given: str, *, by: str | None, note: str | None, undo: bool) -> None:
     """Note that somebody looks after an incident, or not after all.
 
     Raises ConfigError, StoreProblem and NoSuchIncident.
@@ -146,7 +144,7 @@ def acknowledge(config: Path | None, given: str, *, by: str | None, note: str | 
 
 
 def silence_incident(
-    config: Path | None, given: str, lasting: Sequence[str], *, by: str | None, note: str | None
+    config: Named | Path | None, given: str, lasting: Sequence[str], *, by: str | None, note: str | None
 ) -> None:
     """Have nobody told of one incident for as long as words say. Raises as `acknowledge`, and UnknownTime."""
     until = end_of_silence(lasting, _local_now())
@@ -159,15 +157,20 @@ def silence_incident(
 
 
 def silence_scope(
-    config: Path | None, scope: SilenceScope, name: str, lasting: Sequence[str], *, by: str | None, note: str | None
+    config: Named | Path | None,
+    scope: SilenceScope,
+    name: str,
+    lasting: Sequence[str],
+    *,
+    by: str | None,
+    note: str | None,
 ) -> None:
     """Have nobody told of an endpoint, a provider, a group or of all for as long as words say.
 
     Raises ConfigError, StoreProblem, UnknownTime, and UnknownName where the configuration has nothing of that name.
     """
     until = end_of_silence(lasting, _local_now())
-    loaded, now = load(find_config(config)), _now()
-    url = url_of(loaded)
+    (loaded, url), now = with_store(config), _now()
     if until is None:
         with StoreReader(url) as reader:
             ended = [one for one in read_silences(reader, now) if (one.scope, one.name) == (scope, name)]
@@ -236,11 +239,6 @@ def find(reader: StoreReader, given: str) -> Incident:
     raise NoSuchIncident(f"no incident {line(given, 40)}: {f'the newest are {named}' if known else 'none is kept yet'}")
 
 
-def url_of(config: Config) -> str:
-    """The store of a configuration."""
-    return config.store_url or default_url()
-
-
 def _missing(reader: StoreReader) -> str:
     """Why a store can have no incidents; "" where it can."""
     if not reader.has("sample"):
@@ -250,8 +248,8 @@ def _missing(reader: StoreReader) -> str:
     return ""
 
 
-def _found(config: Path | None, given: str) -> tuple[str, Incident]:
-    url = url_of(load(find_config(config)))
+def _found(config: Named | Path | None, given: str) -> tuple[str, Incident]:
+    _, url = with_store(config)
     with StoreReader(url) as reader:
         return url, find(reader, given)
 

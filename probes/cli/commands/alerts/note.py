@@ -8,20 +8,18 @@ from typing import Any
 from msgspec import to_builtins
 
 from probes.alerts.daily_note import DailyNote, NotedIncident, Shift, note_text
+from probes.cli.configured import with_store
 from probes.cli.output.table import print_lines
 from probes.cli.output.terminal import say
-from probes.config.file import find_config
-from probes.config.load import load
+from probes.config.file import Named
 from probes.sample import iso
 from probes.store.daily_note import read_daily_note
-from probes.store.location import default_url
 from probes.store.read.reader import StoreReader
 
 
-def note(config: Path | None, *, as_json: bool) -> None:
+def note(config: Named | Path | None, *, as_json: bool) -> None:
     """Print the note on the last 24 full hours. Raises ConfigError and StoreProblem."""
-    loaded = load(find_config(config))
-    url = loaded.store_url or default_url()
+    loaded, url = with_store(config)
     found = read_daily_note(url, time.time_ns() // 1_000_000, margin=loaded.alerts.margin)
     if as_json:
         print(json.dumps(_record(found), indent=2))  # noqa: T201

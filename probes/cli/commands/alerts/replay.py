@@ -12,15 +12,14 @@ from typing import Any, Final
 from probes.alerts.detect.replayed_alert import ReplayedAlert, ReplayResult
 from probes.alerts.incident import Cause
 from probes.alerts.words import cause_words, lasting_words
+from probes.cli.configured import with_store
 from probes.cli.output.progress_bar import progress_bar
 from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.output.terminal import say
-from probes.config.file import find_config
-from probes.config.load import load
+from probes.config.file import Named
 from probes.exports.incident.record import at
 from probes.sample import iso
 from probes.store.alerts.replay import replay as replay_store
-from probes.store.location import default_url
 from probes.store.read.reader import StoreReader
 from probes.text import line
 
@@ -32,14 +31,13 @@ LEAST_WEEKS: Final = 1 / 7
 
 
 def replay(
-    config: Path | None, *, since: int, endpoints: Sequence[str], rule: str, margin: float | None, as_json: bool
+    config: Named | Path | None, *, since: int, endpoints: Sequence[str], rule: str, margin: float | None, as_json: bool
 ) -> None:
     """Print the alerts since an instant (ms) that would have been sent, the oldest first, and how many that is.
 
     Raises ConfigError, StoreProblem, and ValueError for a rule that is none.
     """
-    loaded = load(find_config(config))
-    url = loaded.store_url or default_url()
+    loaded, url = with_store(config)
     settings = loaded.alerts if margin is None else changed(loaded.alerts, margin=margin)
     now = time.time_ns() // 1_000_000
     with progress_bar("Replaying") as on_progress, ThreadPoolExecutor(1, "replay") as pool:

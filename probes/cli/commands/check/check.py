@@ -14,7 +14,7 @@ from probes.cli.commands.check.keys import EndpointKeys, endpoint_keys, warnings
 from probes.cli.commands.check.route import route_facts, route_notes, route_record
 from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.output.terminal import say
-from probes.config.file import find_config
+from probes.config.file import Named, find_config
 from probes.config.first_start import base_urls_named
 from probes.config.key_users import alert_key_users
 from probes.config.load import Config, load
@@ -45,7 +45,7 @@ class EndpointCheck:
         return self.endpoint.enabled and not self.keys.missing
 
 
-def check(config: Path | None, *, as_json: bool) -> None:
+def check(config: Named | Path | None, *, as_json: bool) -> None:
     """Print what a configuration would probe, and what that can cost. Raises ConfigError."""
     file = find_config(config)
     loaded = load(file)

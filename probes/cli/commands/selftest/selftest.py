@@ -8,7 +8,7 @@ from pathlib import Path
 from probes.certificate import Certificate, MeasuredLoad, Spread, milliseconds
 from probes.cli.output.table import columns, print_lines
 from probes.cli.output.terminal import say
-from probes.config.file import find_config
+from probes.config.file import Named, find_config
 from probes.config.load import load
 from probes.selftest.run import Screen
 from probes.selftest.run import selftest as run_selftest
@@ -20,7 +20,7 @@ from probes.store.problem import StoreProblem
 HEAD = ("LOAD (tok/s)", "PROBES", "TTFT ms p50", "p99", "max", "tok/s % p50", "p99", "gap ms p99", "µs/EVENT")
 
 
-def selftest(config: Path | None, screen: Screen | None, *, quick: bool, as_json: bool) -> bool:
+def selftest(config: Named | Path | None, screen: Screen | None, *, quick: bool, as_json: bool) -> bool:
     """Measure, store the certificate and print it. Returns whether this machine can measure.
 
     Raises ConfigError, and OSError or RuntimeError where a process of the selftest fails.

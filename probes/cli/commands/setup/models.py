@@ -6,18 +6,18 @@ from dataclasses import asdict
 from datetime import UTC
 from pathlib import Path
 
+from probes.cli.configured import with_store
 from probes.cli.model_lists import ask_address, ask_all, endpoint_at
 from probes.cli.output.model_lines import NO_EVENTS, event_lines, list_lines
 from probes.cli.output.table import print_lines
 from probes.config import checks
-from probes.config.file import find_config
+from probes.config.file import Named, find_config
 from probes.config.load import load
 from probes.config.model_sources import named_sources, sources_of, with_key
 from probes.exports.instants import writer
 from probes.models.model import ModelList
 from probes.outcome import Outcome
 from probes.sockets import event_loop
-from probes.store.location import default_url
 from probes.store.models import read_events
 
 
@@ -44,12 +44,12 @@ def models(config: Path | None, names: Sequence[str], *, key: str | None, as_jso
     return _print(lists, empty, as_json=as_json)
 
 
-def model_events(config: Path | None, names: Sequence[str], since_ms: int, *, as_json: bool) -> None:
+def model_events(config: Named | Path | None, names: Sequence[str], since_ms: int, *, as_json: bool) -> None:
     """Print what changed in the lists of models that recorders asked for; of the named providers, or of all.
 
     Raises ConfigError and StoreProblem.
     """
-    url = load(find_config(config)).store_url or default_url()
+    _, url = with_store(config)
     found = [one for one in read_events(url, since_ms) if not names or one.provider in names]
     if as_json:
         records = [{**asdict(one), "at": writer(UTC)(one.at)} for one in found]
