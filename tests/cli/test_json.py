@@ -85,7 +85,8 @@ def run(monkeypatch, capsys):
 def config(tmp_path):
     """A configuration with much in it, and its store with a few samples and a race."""
     store = tmp_path / "history.db"
-    fill(store, [sample(ttft_ms=5.0), sample(endpoint="b", outcome_detail="x")])
+    past = 1_795_000_000_000
+    fill(store, [sample(started_at=past, ttft_ms=5.0), sample(started_at=past, endpoint="b", outcome_detail="x")])
     save_race(url_of(store), race())
     path = tmp_path / "c.toml"
     path.write_text(f"""
@@ -169,7 +170,7 @@ def test_a_report(run, config, tmp_path):
 def test_histories_joined(run, config, tmp_path):
     store, other = tmp_path / "history.db", tmp_path / "other.db"
     assert validated("history copy", run("history", "copy", store, tmp_path / "new.db", "--json"))["rows"]
-    fill(other, [sample(endpoint="c")])
+    fill(other, [sample(endpoint="c", started_at=1_795_000_000_000)])
     assert validated("history merge", run("history", "merge", store, other, "--json"))["sources"]
     file = tmp_path / "some.csv"
     run("--config", config, "export", "--since", "2020-01-01", "-o", file)

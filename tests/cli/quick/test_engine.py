@@ -9,15 +9,17 @@ from probes.cli.commands import record as recording
 from probes.cli.commands import run
 from probes.cli.quick import record
 from probes.cli.quick.engine import answer
+from probes.config.file import Named
 from probes.metrics.publishing import Publishing
 
 
 @pytest.mark.parametrize(
     ("words", "config", "demo", "watching"),
     [
-        (["run"], None, False, True),
-        (["--config", "a.toml", "run"], Path("a.toml"), False, True),
-        (["run", "--demo", "--races"], None, True, False),
+        (["run"], Named(), False, True),
+        (["--config", "a.toml", "run"], Named(Path("a.toml")), False, True),
+        (["--store", "sqlite:////x.db", "run"], Named(None, "sqlite:////x.db"), False, True),
+        (["run", "--demo", "--races"], Named(), True, False),
     ],
 )
 def test_the_lines_that_a_screen_writes(words, config, demo, watching, monkeypatch):
@@ -30,7 +32,7 @@ def test_the_lines_that_a_screen_writes(words, config, demo, watching, monkeypat
 def test_record_takes_the_configuration_behind_it_too(monkeypatch):
     called = []
     monkeypatch.setattr(recording, "record", lambda config, **_: called.append(config))
-    assert (record.answer(["record", "--config", "a.toml"]), called) == (0, [Path("a.toml")])
+    assert (record.answer(["record", "--config", "a.toml"]), called) == (0, [Named(Path("a.toml"))])
 
 
 def test_record_with_plain_options(monkeypatch):
@@ -39,7 +41,7 @@ def test_record_with_plain_options(monkeypatch):
     assert record.answer(["--config", "a.toml", "record", "--for", "90s", "--metrics", ":9100", "--need-store"]) == 0
     ((config, rest, is_collected),) = called
     assert (config, rest["seconds"], rest["need_store"], rest["demo"], is_collected) == (
-        Path("a.toml"), 90.0, True, False, True,
+        Named(Path("a.toml")), 90.0, True, False, True,
     )  # fmt: skip
     assert rest["publishing"] == Publishing.from_options(":9100", None)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from probes.cli.quick.history import answer
+from probes.config.file import Named
 from tests.cli.quick.test_check import PARSER, QUICK, RIGHT, said
 from tests.samples import sample
 from tests.store.stores import fill, url_of
@@ -13,9 +14,10 @@ from tests.store.stores import fill, url_of
 @pytest.mark.parametrize(
     ("words", "config", "tables", "as_json"),
     [
-        (["history"], None, False, False),
-        (["--config", "c.toml", "history", "--json"], Path("c.toml"), False, True),
-        (["--config=c.toml", "history", "--json", "--tables"], Path("c.toml"), True, True),
+        (["history"], Named(), False, False),
+        (["--config", "c.toml", "history", "--json"], Named(Path("c.toml")), False, True),
+        (["--config=c.toml", "history", "--json", "--tables"], Named(Path("c.toml")), True, True),
+        (["history", "--store", "sqlite:////x.db"], Named(None, "sqlite:////x.db"), False, False),
     ],
 )
 def test_a_plain_line(words, config, tables, as_json, monkeypatch):
