@@ -1,6 +1,7 @@
 """Exporting, into the working directory: the samples behind what is shown, a race, the evidence of an incident."""
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from probes.config.presets import status_pages
 from probes.exports.export import export
 from probes.exports.selection import Selection
 from probes.feed.messages import EndpointFacts
+from probes.files import replacing, write
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
 from tui.state.view import Dashboard
@@ -33,10 +35,8 @@ def save(folder: Path, started_at: int, picture: str, answers: Mapping[str, str]
     moment = datetime.fromtimestamp(started_at / 1000, UTC).astimezone()
     name = folder.absolute() / f"inftop-race-{moment:%Y%m%d-%H%M%S}"
     drawn, said = free(name.with_suffix(".svg")), free(name.with_suffix(".txt"))
-    drawn.write_text(picture, encoding="utf-8")
-    said.write_text(
-        "\n".join([words, "", *(f"== {name}\n\n{text}\n" for name, text in answers.items())]), encoding="utf-8"
-    )
+    write(drawn, picture, is_new=True)
+    write(said, "\n".join([words, "", *(f"== {name}\n\n{text}\n" for name, text in answers.items())]), is_new=True)
     return drawn, said
 
 
@@ -80,8 +80,8 @@ def export_shown(
     """
     moment = datetime.fromtimestamp(at_ms / 1000, UTC).astimezone()
     path = free(folder.absolute() / f"inftop-{moment:%Y%m%d-%H%M%S}.csv")
-    with StoreReader(url) as reader:
-        count = export(reader, path, shown, on_progress=on_progress)
+    with StoreReader(url) as reader, replacing(path, is_new=True) as file:
+        count = export(reader, file, shown, on_progress=on_progress)
     return path, count
 
 
@@ -98,7 +98,7 @@ def shown_on(board: Dashboard) -> Selection:
 def free(path: Path) -> Path:
     """The path, or where it exists the first of ``NAME-2``, ``NAME-3`` … that does not."""
     number, found = 2, path
-    while found.exists():
+    while os.path.lexists(found):  # a link that leads nowhere, too
         found = path.with_stem(f"{path.stem}-{number}")
         number += 1
     return found

@@ -7,9 +7,9 @@ from typing import BinaryIO, Final, Literal
 
 from probes.exports import csv_text, json_text, parquet, rollups, samples
 from probes.exports.columns import OF_SAMPLES, ExportColumn, Row
-from probes.exports.file import opened
 from probes.exports.samples import ExportReader, LineMaker
 from probes.exports.selection import EVERYTHING, Selection
+from probes.files import replacing_named
 from probes.stats.tiers import Tier
 
 Format = Literal["csv", "jsonl", "parquet"]
@@ -44,7 +44,7 @@ def export(
         total = rollups.count(reader, selection, rollup) if rollup else samples.count(reader, selection)
         on_progress(0, total)
     done = 0
-    with opened(out) as file:
+    with replacing_named(out) as file:
         for written in _written(file, reader, selection, format, columns, zone, rollup):
             done += written
             if on_progress:

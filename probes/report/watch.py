@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from probes import __version__
-from probes.exports.file import opened
 from probes.exports.held import UnknownName
+from probes.files import PUBLIC, make_folder, write
 from probes.report.page import page
 from probes.report.read import NothingRecorded, ReportQuestion, read_report
 from probes.report.report import Report
@@ -20,9 +20,6 @@ from probes.store.problem import StoreProblem
 from probes.text import line
 
 EVERY_S: Final = 60
-
-PUBLIC: Final = 0o644
-"""Rights of the files: the server of the pages is somebody else."""
 
 
 async def watch(
@@ -93,10 +90,9 @@ def _write(folder: Path, report: Report, zone: tzinfo, problem: str | None, ever
         "status.json": _json(status_record(report, problem)),
         "badge.json": _json(badge_record(report, problem)),
     }
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for name, text in texts.items():
-        with opened(folder / name, PUBLIC) as file:
-            file.write(text.encode())
+        write(folder / name, text, PUBLIC)  # the server of the pages is somebody else
 
 
 def _json(record: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from typing import Final
 
 from probes import __version__
 from probes.certificate import Certificate, MeasuredLoad
+from probes.files import write
 from probes.selftest.capacity import Step, Usage, next_endpoints, step_of
 from probes.selftest.load import PRESET, Load
 from probes.selftest.pacer import Truth
@@ -132,11 +133,11 @@ def _configuration(folder: Path, urls: list[str], load: Load, workers: int, stor
         for number, model in enumerate(load.models)
     )
     path = folder / "config.toml"
-    path.write_text(
+    write(
+        path,
         f'[store]\nurl = {json.dumps(store_url)}\nvantage = "{VANTAGE}"\n[probe]\ninterval = {load.interval}\n'
         f"[budget]\ntokens_per_day = 1_000_000_000_000\n"
         f'[control]\nmodels = "off"\n[engine]\nworkers = {workers}\n[alerts]\nstatus_pages = false\n{tables}',
-        encoding="utf-8",
     )
     return path
 

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from probes.config.presets import presets
 from probes.endpoint import Endpoint, Quirks
+from probes.files import write
 
 PRESET: Final = "vllm"
 """A server that takes no key; the stamps lie below every dialect."""
@@ -96,7 +97,7 @@ class EngineSettings:
 
     def write(self, path: Path) -> None:
         """Write the settings to a file, for the engine's process."""
-        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        write(path, json.dumps(asdict(self)))
 
     @classmethod
     def read(cls, path: Path) -> "EngineSettings":

@@ -133,21 +133,3 @@ def _application(path: Path) -> int:
         if not os.access(path, os.R_OK):
             raise of_os(PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))) from error
         raise of_sqlite(error) from error
-
-
-def make_private_folder(path: Path) -> None:
-    """Make ``path`` and its missing parents, each for its owner alone whatever the umask. Raises OSError."""
-    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-    for folder in reversed(missing):
-        folder.mkdir(mode=0o700, exist_ok=True)
-        folder.chmod(0o700)
-
-
-def make_private_file(path: Path) -> None:
-    """Make an empty file for its owner alone whatever the umask; one that exists stays as it is. Raises OSError."""
-    try:
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    except FileExistsError:
-        return
-    os.close(descriptor)
-    path.chmod(0o600)  # by its name: Windows learned os.fchmod late

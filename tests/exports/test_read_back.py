@@ -8,9 +8,9 @@ import io
 import math
 
 import pytest
+from probes.exports.file import opened
 
 from probes.exports.export import export
-from probes.exports.file import opened
 from probes.outcome import Outcome
 from probes.sample import COLUMNS, epoch_ms
 from probes.store.read.reader import StoreReader

@@ -12,14 +12,13 @@ from shutil import copyfile
 import pytest
 
 from probes.extras import how_to_add
+from probes.files import make_private_file
 from probes.store.holder import StoreHeld
 from probes.store.location import (
     APPLICATION_ID,
     check_url,
     default_url,
     file_state,
-    make_private_file,
-    make_private_folder,
     path_of,
     shown,
 )
@@ -71,17 +70,6 @@ def test_a_loop_of_links_is_a_problem_in_words(tmp_path, link):
     with pytest.raises(StoreProblem, match="loop of links") as raised:
         file_state(path_of(url))
     assert raised.value.lasting
-
-
-def test_a_private_file_needs_no_call_that_windows_lacked(tmp_path, umask, monkeypatch):
-    umask(0o277)
-    monkeypatch.delattr(os, "fchmod", raising=False)
-    make_private_file(tmp_path / "file")
-    assert mode(tmp_path / "file") == 0o600
-
-
-def mode(path: Path) -> int:
-    return path.stat().st_mode & 0o777
 
 
 @pytest.mark.parametrize(
@@ -230,27 +218,6 @@ def test_a_path_through_a_file_is_a_problem_in_words(tmp_path):
         file_state(tmp_path / "file" / "history.db")
     assert (caught.value.state, caught.value.lasting) == ("foreign", True)
     assert caught.value.detail == "a part of the store's path is not a folder"
-
-
-@pytest.mark.parametrize("mask", [0o000, 0o777])
-def test_what_is_made_is_for_its_owner_alone_whatever_the_umask(tmp_path, umask, mask):
-    umask(mask)
-    make_private_folder(tmp_path / "a" / "b")
-    make_private_file(tmp_path / "a" / "b" / "history.db")
-    assert mode(tmp_path / "a") == mode(tmp_path / "a" / "b") == 0o700
-    assert mode(tmp_path / "a" / "b" / "history.db") == 0o600
-
-
-def test_what_exists_stays_as_it_is(tmp_path):
-    file = tmp_path / "history.db"
-    file.write_text("dear diary")
-    file.chmod(0o644)
-    tmp_path.chmod(0o755)
-    make_private_folder(tmp_path)
-    make_private_file(file)
-    assert mode(tmp_path) == 0o755
-    assert mode(file) == 0o644
-    assert file.read_text() == "dear diary"
 
 
 def test_asking_whose_it_is_takes_no_lock_from_a_connection_that_is_open(tmp_path):

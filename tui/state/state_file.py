@@ -1,13 +1,13 @@
 """The state file: what was last chosen of the screen's options, kept from run to run as JSON."""
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from probes.config.file import read_small_file
 from probes.config.screen import CHOICES, Option
+from probes.files import make_private_folder, write
 from probes.text import line
 from probes.user_folders import state_folder
 
@@ -49,10 +49,8 @@ def keep(path: Path, changes: Mapping[Option, str]) -> None:
         held = _held(path)
     except (OSError, ValueError):
         held = {}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
-    beside.write_text(json.dumps({**held, **changes}, indent=2) + "\n", encoding="utf-8")
-    beside.replace(path)
+    make_private_folder(path.parent)
+    write(path, json.dumps({**held, **changes}, indent=2) + "\n")
 
 
 def _is_value(option: Option, value: object) -> bool:

@@ -20,6 +20,7 @@ from probes.exports.held import check_names, left_out, span
 from probes.exports.instants import writer
 from probes.exports.request import ExportRequest
 from probes.exports.selection import Selection
+from probes.files import write
 from probes.store.certificates import newest
 from probes.store.read.reader import StoreReader
 from probes.text import line
@@ -68,7 +69,7 @@ def export(
     sys.stdout.flush()
     if newest_certificate is not None and output is not None:
         beside = output.with_name(f"{output.name}.certificate.json")
-        beside.write_text(json.dumps(newest_certificate.to_json(), indent=2) + "\n", encoding="utf-8")
+        write(beside, json.dumps(newest_certificate.to_json(), indent=2) + "\n")
     if output or not count:
         counted = f"{count:,} {'rollup' if request.rollup else 'sample'}{'' if count == 1 else 's'}"
         say(f"{counted} in {output}" if output else counted)

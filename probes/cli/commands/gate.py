@@ -28,6 +28,7 @@ from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
 from probes.engine.gate.gate_task import GateTask
 from probes.engine.gate.sides import gate_endpoints, notes
 from probes.engine.session import Plan, open_engine, open_plan
+from probes.files import append, replacing_named
 from probes.gate.limit import METRICS, InvalidGateRequest, Metric, parse_limit
 from probes.gate.past import FEWEST_STRETCHES
 from probes.gate.verdict import DEFAULT_METRICS, GateRequest, PastStretches, Verdict
@@ -230,12 +231,12 @@ def _print_result(run: GateRun, outputs: GateOutputs, code: ExitCode) -> None:
         say(annotation(run))
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         try:
-            with Path(summary).open("a", encoding="utf-8") as file:
-                file.write(step_summary(run))
+            append(Path(summary), step_summary(run).encode(), named=True)
         except OSError as error:  # nobody asked for it by an option: the verdict stands
             say(f"no summary: {summary}: {error.strerror or error}")
     if outputs.junit is not None:
-        outputs.junit.write_bytes(junit(run))
+        with replacing_named(outputs.junit) as file:
+            file.write(junit(run))
 
 
 def _of_github(text: str) -> str:

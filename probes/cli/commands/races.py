@@ -13,9 +13,9 @@ from probes.cli.output.race_lines import closing_lines
 from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.output.terminal import say
 from probes.config.file import Named
-from probes.exports.file import opened
 from probes.exports.race.cast import cast
 from probes.exports.race.records import events_jsonl, heat_record, race_record, samples_csv
+from probes.files import replacing_named
 from probes.race.price import LaneCost, cost
 from probes.race.race import LaneFacts, Race
 from probes.sample import iso
@@ -84,7 +84,7 @@ def export(config: Named | Path | None, number: int, *, format: Format, output: 
     Raises ConfigError, StoreProblem, NoSuchRace, and OSError where the file cannot be written.
     """
     race = _race(with_store(config)[1], number)
-    with opened(output or sys.stdout.buffer) as file:
+    with replacing_named(output or sys.stdout.buffer) as file:
         for text in _EXPORTS[format](race):
             file.write(text.encode())
     sys.stdout.flush()

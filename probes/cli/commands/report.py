@@ -16,7 +16,7 @@ from probes.cli.output.terminal import say
 from probes.config.file import Named
 from probes.config.load import Config
 from probes.config.presets import is_theirs, public_providers
-from probes.exports.file import opened
+from probes.files import PUBLIC, replacing_named
 from probes.report.page import page
 from probes.report.read import ReportQuestion, read_report
 from probes.report.redact import redacted
@@ -52,7 +52,7 @@ def report(config: Named | Path | None, arguments: ReportArguments, output: Path
         print(json.dumps(status_record(found, None), ensure_ascii=False, indent=2))  # noqa: T201
         return
     text = page(found, arguments.zone).encode()
-    with opened(sys.stdout.buffer if output == STANDARD_OUTPUT else output) as file:
+    with replacing_named(sys.stdout.buffer if output == STANDARD_OUTPUT else output, PUBLIC) as file:
         file.write(text)
     if output != STANDARD_OUTPUT:
         count = len(found.endpoints)

@@ -5,7 +5,7 @@ import os
 import stat
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,7 @@ from probes.config.edit.starter import starter_text
 from probes.config.file import FILE, ConfigFile, SmallFile, read_small_file, shipped, why_unreadable
 from probes.config.load import Config, load, load_text
 from probes.config_error import ConfigError, Problem
+from probes.files import make_private_folder, replacing_named
 from probes.user_folders import config_folder
 
 LOCK_WAIT_S: Final = 10.0
@@ -22,7 +23,6 @@ LOCK_WAIT_S: Final = 10.0
 
 _NO_FILE: Final = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
 _BOM: Final = b"\xef\xbb\xbf"
-_NEW_MODE: Final = 0o644
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,28 +89,22 @@ def checked(editable: EditableConfig, text: str) -> Config:
 def save(editable: EditableConfig, text: str) -> Config:
     """Have the file hold a new text, if it is right, and return what it comes to; the file is whole at every instant.
 
-    Its mode is kept, its owner where that is allowed, and a symbolic link with its target written. Raises ConfigError
-    where the text is not a right configuration, ChangedMeanwhile, and OSError which names the file; nothing is written
-    then.
+    Its mode is kept, its owner where that is allowed, and a symbolic link of the user's own with its target written; a
+    new file is its owner's alone. Raises ConfigError where the text is not a right configuration, ChangedMeanwhile, and
+    OSError which names the file; nothing is written then.
     """
     config = checked(editable, text)
     real = Path(os.path.realpath(editable.path))
     old = editable.replaces
     data = (_BOM if old and old.raw.startswith(_BOM) else b"") + text.encode()
     with _errors_that_name(editable.path):
-        real.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(real.parent)
         if real.exists() and not os.access(real, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        with _locked(real.parent):
-            beside = real.with_name(f".{real.name}.{os.getpid()}.{time.monotonic_ns()}")
-            try:
-                _write(beside, data, old and old.status)
-                if _bytes_of(real) != (old and old.raw):
-                    raise ChangedMeanwhile(editable.path)
-                beside.replace(real)
-            finally:
-                beside.unlink(missing_ok=True)
-            _sync_folder(real.parent)
+        with _locked(real.parent), replacing_named(editable.path) as file:
+            file.write(data)
+            if _bytes_of(real) != (old and old.raw):
+                raise ChangedMeanwhile(editable.path)
     return config
 
 
@@ -147,21 +141,6 @@ def _beginning(file: ConfigFile, watched: Collection[str]) -> str:
     return text
 
 
-def _write(path: Path, data: bytes, like: os.stat_result | None) -> None:
-    """Write a new file to the disk, with mode and owner as another has."""
-    mode = _NEW_MODE if like is None else 0o600  # until it is whole
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with open(descriptor, "wb") as file:  # noqa: PTH123  # of a descriptor
-        file.write(data)
-        file.flush()
-        if like is not None:
-            if hasattr(os, "fchown"):
-                with suppress(OSError):  # only root gives files away
-                    os.fchown(descriptor, like.st_uid, like.st_gid)
-            path.chmod(stat.S_IMODE(like.st_mode))
-        os.fsync(descriptor)
-
-
 def _bytes_of(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
@@ -193,16 +172,6 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have the new name on the disk, too, where folders can be synced."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 @contextmanager

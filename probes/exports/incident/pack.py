@@ -2,8 +2,6 @@
 
 import io
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -19,6 +17,7 @@ from probes.exports.incident.chart import chart
 from probes.exports.incident.evidence import Evidence
 from probes.exports.incident.record import event_records, incident_record
 from probes.exports.incident.report import report
+from probes.files import write
 from probes.sample import COLUMNS, Sample, iso
 
 _EPOCH_OF_ZIP: Final = 315_532_800_000
@@ -72,27 +71,7 @@ def write_pack(evidence: Evidence, path: Path) -> None:
 
     Raises FileExistsError where the file is there, and OSError where it cannot be written.
     """
-    data = packed(files(evidence), evidence.until)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
-        _name_it(Path(name), path)
-    finally:
-        Path(name).unlink(missing_ok=True)
-
-
-def _name_it(written: Path, path: Path) -> None:
-    """Give a file its name, unless another has it. Raises FileExistsError."""
-    try:
-        path.hardlink_to(written)
-    except FileExistsError:
-        raise FileExistsError(17, "is there already, and is not overwritten", str(path)) from None
-    except OSError:  # a file system without hard links
-        with path.open("xb"):
-            written.replace(path)
+    write(path, packed(files(evidence), evidence.until), is_new=True)
 
 
 def _samples_csv(samples: tuple[Sample, ...]) -> str:

@@ -6,14 +6,13 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
+from probes.files import make_private_file, make_private_folder
 from probes.store.connection import Database
 from probes.store.location import (
     APPLICATION_ID,
     BUSY_TIMEOUT_S,
     file_state,
     is_postgres,
-    make_private_file,
-    make_private_folder,
     path_of,
 )
 from probes.store.problem import StoreProblem

@@ -1,6 +1,5 @@
 """The journal: files in which samples wait on this machine's disk for their store, each to be stored once."""
 
-import os
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -15,8 +14,8 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from probes import typed_json
+from probes.files import append, make_private_file, make_private_folder, write
 from probes.sample import Sample
-from probes.store.location import make_private_file, make_private_folder
 from probes.store.problem import StoreProblem, of_os
 from probes.store.write.pending import BatchId, PendingSample
 from probes.text import line
@@ -116,13 +115,7 @@ class Journal:
             self._hold()
             make_private_file(batch.path)
             batch.has_file = True
-            size = batch.path.stat().st_size
-            try:
-                with batch.path.open("ab") as file:
-                    file.write(lines)
-            except OSError:
-                os.truncate(batch.path, size)
-                raise
+            append(batch.path, lines)
 
     def read(self, batch: Batch) -> list[PendingSample]:
         """The entries of a batch's file; without lines that were torn by a power cut, none where the file is gone."""
@@ -151,8 +144,7 @@ class Journal:
             raise StoreProblem("locked", f"another process uses {self.folder}") from None
         readme = self.folder / _README
         if not readme.exists():
-            make_private_file(readme)
-            readme.write_text(self._about, encoding="utf-8")
+            write(readme, self._about)
 
     def _take_over(self, left: Path, lock: str) -> None:
         """Move the batches of a folder here, unless a process uses it."""

@@ -8,8 +8,8 @@ from typing import Self
 
 from filelock import FileLock, Timeout
 
+from probes.files import make_private_folder, write
 from probes.store.holder import Holder, StoreHeld, this_process
-from probes.store.location import make_private_file, make_private_folder
 from probes.store.problem import of_os
 from probes.text import line
 
@@ -66,12 +66,8 @@ class RecorderLock:
 
         On a full disk nothing is written: the lock holds all the same, but the name of an older holder is removed.
         """
-        new = self._holder.with_name(f"{self._holder.name}.new")  # ours alone while we have the lock
         try:
-            new.unlink(missing_ok=True)
-            make_private_file(new)
-            new.write_text(json.dumps(asdict(self._me)), encoding="utf-8")
-            new.replace(self._holder)
+            write(self._holder, json.dumps(asdict(self._me)))
         except OSError:
             with suppress(OSError):
                 self._holder.unlink()

@@ -15,9 +15,9 @@ from glob import escape
 from pathlib import Path
 from typing import Final
 
+from probes.files import BESIDE, replacing
 from probes.keys.environment import without_keys
 from probes.store.connection import Database
-from probes.store.location import make_private_file
 from probes.store.problem import StoreProblem
 from probes.store.schema import revision_of
 from probes.text import line
@@ -73,16 +73,10 @@ def make_backup(connection: sqlite3.Connection, path: Path, revision: str) -> Pa
     The copy is there whole or not at all. Raises sqlite3.Error and OSError.
     """
     backup = path.with_name(f"{path.name}.before-{revision}")
-    new = backup.with_name(f"{backup.name}.new")
-    new.unlink(missing_ok=True)
-    try:
-        make_private_file(new)
-        with closing(sqlite3.connect(new)) as copy:
-            connection.backup(copy)
-        new.replace(backup)
-    finally:
-        new.unlink(missing_ok=True)
-    for old in path.parent.glob(f"{escape(path.name)}.before-*"):
+    with replacing(backup) as file, closing(sqlite3.connect(file.name)) as copy:
+        connection.backup(copy)
+    of_this = f"{escape(path.name)}.before-*"
+    for old in (*path.parent.glob(of_this), *path.parent.glob(f"{BESIDE}*-{of_this}")):  # the second: broken off
         if old != backup:
             old.unlink()
     return backup

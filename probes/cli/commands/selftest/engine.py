@@ -12,6 +12,7 @@ from pathlib import Path
 from probes.budget.budget import Budget
 from probes.cli.commands.run import serve
 from probes.engine.session import Plan
+from probes.files import write
 from probes.measure.probe import ProbeResult
 from probes.selftest.anonymous_tls import anonymous_context
 from probes.selftest.load import EngineSettings
@@ -24,10 +25,10 @@ def measure(stage: Path) -> None:
     """Serve a screen as ``run`` does, and record an observation of every probe."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     settings = EngineSettings.read(stage)
-    Path(settings.seen).touch()
+    write(Path(settings.seen), "")
     seen = event_loop.run(_measure(settings))
     lines = "".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in seen)
-    Path(settings.seen).write_text(lines, encoding="utf-8")
+    write(Path(settings.seen), lines)
 
 
 async def _measure(settings: EngineSettings) -> list[Observation]:

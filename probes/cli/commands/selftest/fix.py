@@ -8,6 +8,7 @@ import typer
 
 from probes.cli.output.table import print_lines
 from probes.cli.output.terminal import is_interactive, say
+from probes.files import PUBLIC, make_folder, write
 from probes.selftest.fixes import Diagnosis, Facts, Fix, diagnose
 
 
@@ -53,9 +54,8 @@ def _do(one: Fix, *, yes: bool) -> bool:
         say("Not written." if is_interactive() else "Not written: nobody can be asked here; --yes says yes to all.")
         return False
     try:
-        one.path.parent.mkdir(parents=True, exist_ok=True)
-        with one.path.open("x", encoding="utf-8") as file:  # never in the place of what somebody has just put there
-            file.write(one.text)
+        make_folder(one.path.parent)
+        write(one.path, one.text, PUBLIC, is_new=True)  # never in the place of what somebody has just put there
     except OSError as problem:
         say(f"Not written: {one.path}: {problem.strerror}.")
         return False
