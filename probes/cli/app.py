@@ -4,7 +4,6 @@ The screen's command line (`tui.cli`) adds its commands to this `app` and replac
 standard output, narration to standard error; exit codes are in `probes.cli.exit_codes`.
 """
 
-import sys
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -21,7 +20,7 @@ from probes.cli.apps.races import races_app
 from probes.cli.apps.setup import setup_app
 from probes.cli.apps.share import share_app
 from probes.cli.command_line import CommandLine
-from probes.cli.exit_codes import ExitCode, exit_code_of, message_of
+from probes.cli.exit_codes import ExitCode, ending_in_words
 from probes.cli.options import ConfigOption, ForOption, JsonOption, StoreOption, VersionOption, named_by, seconds_of
 
 app = CommandLine(
@@ -312,11 +311,5 @@ def simulate() -> None:
 
 def main() -> None:
     """Run the command line of this process, and leave with an exit code."""
-    try:
+    with ending_in_words():
         app()
-    except Exception as error:
-        code = exit_code_of(error)
-        if code is None:
-            raise
-        print(message_of(error), file=sys.stderr)  # noqa: T201
-        sys.exit(code)

@@ -224,7 +224,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
 
 EXIT_CODES: Final = (
     ("0", "all is well; a history that is empty or not there yet is no failure"),
-    ("1", "not all is well: a probe was not ok, nothing was found, a file could not be written"),
+    ("1", "not all is well: a probe was not ok, nothing was found, a file could not be written, memory ran out"),
     ("2", "a wrong configuration or command line; nothing was done"),
     ("3", "the store cannot be used, or samples were not stored"),
     ("4", "no keyring that answers"),

@@ -1,13 +1,16 @@
 """Runs a command line of inftop with standard streams that can be used, and ends it quietly at Ctrl+C."""
 
+import codecs
 import io
 import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from types import TracebackType
 from typing import Final, TextIO
 
-from probes.cli.exit_codes import ExitCode
+from probes.cli.exit_codes import ExitCode, ending_in_words
+from probes.resources import missing_behind
 
 _STREAMS: Final = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 """The names in `sys` of the file descriptors 0, 1 and 2, and how each is opened."""
@@ -27,9 +30,8 @@ def run(command: Callable[[], None]) -> None:
 
     Where all else was well, but what it printed could not be written to its end, the exit code says so.
     """
+    sys.excepthook = _tell_defects
     try:
-        open_closed_streams()
-        replace_unencodable()
         code = _code_of(command)
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
@@ -54,14 +56,19 @@ def _say(text: str) -> None:
 def _code_of(command: Callable[[], None]) -> int | str | None:
     """What a command ends with: an exit code, or a message of what went wrong."""
     try:
-        command()
+        with ending_in_words():
+            open_closed_streams()
+            replace_unencodable()
+            command()
     except SystemExit as ending:
         return ending.code
-    except OSError:
-        if _flush(sys.stderr) is None:  # it is not that nobody could be told something
-            raise
-        return ExitCode.NOT_OK
     return None
+
+
+def _tell_defects(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
+    """Print an error that nobody caught, as Python does; what the machine lacks is said in words at the end."""
+    if not missing_behind(error):
+        sys.__excepthook__(kind, error, where)
 
 
 def _flush(stream: TextIO) -> OSError | None:
@@ -96,7 +103,12 @@ def open_closed_streams() -> None:
 
 
 def replace_unencodable() -> None:
-    """Write ``?`` for a character that a stream's encoding lacks, in place of failing the whole line."""
+    """Write ``?`` for a character that a stream's encoding lacks, in place of failing the whole line.
+
+    In the locale C Python has names of files go through as they are (``surrogateescape``); UTF-8 lacks nothing else.
+    """
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
-            stream.reconfigure(errors="replace")
+        if isinstance(stream, io.TextIOWrapper):
+            has_all = codecs.lookup(stream.encoding).name == "utf-8"
+            if stream.errors == "strict" or (stream.errors == "surrogateescape" and not has_all):
+                stream.reconfigure(errors="replace")

@@ -20,7 +20,7 @@ from probes import __version__
 from probes.certificate import Certificate, MeasuredLoad
 from probes.files import write
 from probes.selftest.capacity import Step, Usage, next_endpoints, step_of
-from probes.selftest.load import PRESET, Load
+from probes.selftest.load import PRESET, Load, ProcessFailed
 from probes.selftest.pacer import Truth
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
@@ -60,7 +60,7 @@ class Search:
 def search(wanted: Search, note: Callable[[Step], None]) -> list[Step]:
     """The steps of a search, in their order; ``note`` is called with each. A step that is too much is tried twice.
 
-    Raises OSError and RuntimeError where a process does not start or does not end well.
+    Raises OSError and ProcessFailed where a process does not start or does not end well.
     """
     steps: list[Step] = []
     while (endpoints := next_endpoints(_borne(steps), wanted.first, wanted.most)) is not None:
@@ -79,7 +79,7 @@ def largest(steps: list[Step]) -> Step | None:
 
 
 def measure_step(wanted: Search, endpoints: int) -> Step:
-    """Measure one load. Raises OSError and RuntimeError where a process does not start or does not end well."""
+    """Measure one load. Raises OSError and ProcessFailed where a process does not start or does not end well."""
     load = Load(endpoints, TOKENS_PER_S, tokens=TOKENS, interval=wanted.interval_s)
     with tempfile.TemporaryDirectory(prefix="inftop-bench-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -170,7 +170,7 @@ def _server(load: Load) -> Iterator[_Server]:
             assert process.stdout is not None  # noqa: S101  # a pipe, as asked
             urls = [process.stdout.readline().strip() for _ in range(HOSTS)]
             if not all(urls):
-                raise RuntimeError("the server of the benchmark did not start")
+                raise ProcessFailed("the server of the benchmark did not start")
             yield _Server(process, urls)
         finally:
             process.kill()
@@ -191,7 +191,7 @@ def _recorder(file: Path, store_url: str) -> Iterator[subprocess.Popen[bytes]]:
         process.send_signal(signal.SIGINT)
         process.wait(timeout=ENDING_S)
     except subprocess.TimeoutExpired as error:
-        raise RuntimeError(f"the recorder did not end within {error.timeout:g} s") from error
+        raise ProcessFailed(f"the recorder did not end within {error.timeout:g} s") from error
     finally:
         if process.poll() is None:
             process.kill()
@@ -208,16 +208,16 @@ def _first_sample(store_url: str, process: subprocess.Popen[bytes]) -> int:
             for sample in reader.samples():
                 return sample.started_at
         time.sleep(LOOK_S)
-    raise RuntimeError(f"the recorder stored nothing within {STARTING_S:g} s")
+    raise ProcessFailed(f"the recorder stored nothing within {STARTING_S:g} s")
 
 
 def _check(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is not None:
-        raise RuntimeError(f"the recorder ended with status {process.returncode}")
+        raise ProcessFailed(f"the recorder ended with status {process.returncode}")
 
 
 def _wait_until(at: float, process: subprocess.Popen[bytes]) -> None:
-    """Wait until then (seconds since the epoch). Raises RuntimeError where the recorder ends."""
+    """Wait until then (seconds since the epoch). Raises ProcessFailed where the recorder ends."""
     while (left := at - time.time()) > 0:
         _check(process)
         time.sleep(min(LOOK_S, left))

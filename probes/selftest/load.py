@@ -85,6 +85,10 @@ LOADS: Final = (
 """One slow stream; two fast ones; two at what the fastest providers reach; many at once."""
 
 
+class ProcessFailed(RuntimeError):  # noqa: N818  # what happened
+    """A process of a selftest or a benchmark did not start, or did not end well."""
+
+
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
     """The settings of a selftest's engine: the server's addresses, the store, and the file for its observations."""

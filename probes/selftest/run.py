@@ -18,7 +18,7 @@ from probes import __version__
 from probes.certificate import Certificate, MeasuredLoad
 from probes.measure.host_noise import steal_ms
 from probes.selftest.comparison import compare
-from probes.selftest.load import LOADS, EngineSettings, Load
+from probes.selftest.load import LOADS, EngineSettings, Load, ProcessFailed
 from probes.selftest.observation import Observation
 from probes.selftest.pacer import Truth
 from probes.selftest.terminal import on_terminal
@@ -54,7 +54,7 @@ def selftest(
 ) -> Certificate:
     """Measure; some 15 s (``quick``) or two minutes. ``screen`` is the dashboard to redraw meanwhile, None for none.
 
-    Raises OSError and RuntimeError where a process of it does not start or does not end well.
+    Raises OSError and ProcessFailed where a process of it does not start or does not end well.
     """
     began, stolen = time.monotonic(), steal_ms()
     seen: list[list[Observation]] = []
@@ -65,7 +65,7 @@ def selftest(
                 seen.append(_play(load, server, screen, QUICK_S if quick else FULL_S))
             truths = server.finish()
     except subprocess.TimeoutExpired as error:
-        raise RuntimeError(f"a process of the selftest did not end within {error.timeout:g} s") from error
+        raise ProcessFailed(f"a process of the selftest did not end within {error.timeout:g} s") from error
     measured = [MeasuredLoad(load.name, compare(one, truths)) for load, one in zip(loads, seen, strict=True)]
     taken = steal_ms()
     passed_ms = (time.monotonic() - began) * 1000 * (os.cpu_count() or 1)
@@ -108,7 +108,7 @@ def _server() -> Iterator[Server]:
             assert process.stdout is not None  # noqa: S101  # a pipe, as asked
             urls = [process.stdout.readline().strip() for _ in range(2)]
             if not all(urls):
-                raise RuntimeError("the ground-truth server did not start")
+                raise ProcessFailed("the ground-truth server did not start")
             yield Server(process, *urls)
         finally:
             process.kill()
@@ -119,9 +119,9 @@ def _wait_for(seen: Path, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + STARTING_S
     while not seen.exists():
         if process.poll() is not None:
-            raise RuntimeError(f"the engine did not begin: its process ended with status {process.returncode}")
+            raise ProcessFailed(f"the engine did not begin: its process ended with status {process.returncode}")
         if time.monotonic() > deadline:
-            raise RuntimeError(f"the engine did not begin within {STARTING_S:g} s")
+            raise ProcessFailed(f"the engine did not begin within {STARTING_S:g} s")
         time.sleep(POLL_S)
 
 
@@ -142,7 +142,7 @@ def _engine(stage: Path) -> Iterator[subprocess.Popen[bytes]]:
         yield process
         process.communicate(timeout=60)
         if process.returncode:
-            raise RuntimeError(f"the engine ended with status {process.returncode}")
+            raise ProcessFailed(f"the engine ended with status {process.returncode}")
     finally:
         if process.poll() is None:
             process.kill()

@@ -4,8 +4,8 @@ import errno
 import os
 import socket
 import ssl
-from typing import Final
 
+from probes import resources
 from probes.outcome import Outcome
 from probes.sockets.read_budget import ReadBudgetSpent
 from probes.text import line
@@ -26,44 +26,13 @@ class ExchangeError(Exception):
         self.retry_after_s = retry_after_s
 
 
-_RESOURCES: Final = {
-    errno.EMFILE: "out of file descriptors",
-    errno.ENFILE: "this machine is out of file descriptors",
-    errno.ENOMEM: "out of memory",
-    errno.ENOBUFS: "this machine is out of network buffers",
-    errno.EADDRNOTAVAIL: "no local address or port is left",
-}
-"""Errors that say what this machine lacks (errno(3), connect(2), socket(2))."""
-
-
-_RESOLVER_DESCRIPTORS: Final = 4
-"""Descriptors that a resolver may need at once: a file, a socket for each family, one to ask for addresses."""
-
-
 def missing_resource(error: BaseException | None) -> str | None:
     """The resource that this process or machine lacked; None where the error may be the endpoint's or the network's."""
-    if isinstance(error, MemoryError):
-        return "out of memory"
     if isinstance(error, socket.gaierror):  # its numbers are not those of errno
         if error.errno == socket.EAI_MEMORY:
             return "out of memory"
-        return "out of file descriptors" if _out_of_descriptors() else None
-    return _RESOURCES.get(error.errno or 0) if isinstance(error, OSError) else None
-
-
-def _out_of_descriptors() -> bool:
-    """Whether a resolver that has just failed had no descriptors: it does not say so itself (getaddrinfo(3))."""
-    held: list[int] = []
-    try:
-        for _ in range(_RESOLVER_DESCRIPTORS):
-            held.append(os.open(os.devnull, os.O_RDONLY))  # noqa: PERF401  # what is held must be known where one fails
-    except OSError as error:
-        return error.errno in (errno.EMFILE, errno.ENFILE)
-    else:
-        return False
-    finally:
-        for one in held:
-            os.close(one)
+        return "out of file descriptors" if resources.out_of_descriptors() else None
+    return resources.missing_resource(error)
 
 
 def exchange_error(error: Exception) -> Exception:

@@ -5,6 +5,7 @@ import re
 import sqlite3
 from typing import Final, Literal
 
+from probes.resources import out_of_descriptors
 from probes.text import line
 
 StoreState = Literal["ok", "opening", "locked", "full", "read_only", "foreign", "newer", "corrupt", "denied", "failed"]
@@ -101,6 +102,8 @@ def of_sqlite(error: sqlite3.Error) -> StoreProblem:
     code = getattr(error, "sqlite_errorcode", None)
     if code is not None and (known := _OF_SQLITE.get(code) or _OF_SQLITE.get(code & 0xFF)):
         return _problem(known)
+    if code is not None and code & 0xFF == sqlite3.SQLITE_CANTOPEN and out_of_descriptors():
+        return StoreProblem("failed", "out of file descriptors")
     return StoreProblem("failed", line(str(error)))
 
 

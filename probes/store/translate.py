@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from probes.resources import missing_resource
 from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem, of_os, of_postgres, of_sqlite
 from probes.text import line
@@ -30,4 +31,4 @@ def _of_driver(cause: BaseException) -> StoreProblem:
 
 
 def _failed(error: BaseException) -> StoreProblem:
-    return StoreProblem("failed", line(f"{type(error).__name__}: {error}"))
+    return StoreProblem("failed", missing_resource(error) or line(f"{type(error).__name__}: {error}"))

@@ -8,9 +8,9 @@ import io
 import math
 
 import pytest
-from probes.exports.file import opened
 
 from probes.exports.export import export
+from probes.files import replacing_named
 from probes.outcome import Outcome
 from probes.sample import COLUMNS, epoch_ms
 from probes.store.read.reader import StoreReader
@@ -160,6 +160,6 @@ def test_parquet_can_go_into_a_stream(reader):
     import pyarrow.parquet
 
     out = io.BytesIO()
-    with opened(out) as file:
+    with replacing_named(out) as file:
         export(reader, file, format="parquet")
     assert pyarrow.parquet.read_table(io.BytesIO(out.getvalue())).num_rows == len(SAMPLES)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import fields
-from probes.exports.file import opened as writing
 
 from probes.exports.export import export
+from probes.files import replacing_named as writing
 from probes.imports.checks import SIGNED
 from probes.imports.file import opened
 from probes.outcome import Outcome

@@ -32,6 +32,7 @@ from probes.files import append, replacing_named
 from probes.gate.limit import METRICS, InvalidGateRequest, Metric, parse_limit
 from probes.gate.past import FEWEST_STRETCHES
 from probes.gate.verdict import DEFAULT_METRICS, GateRequest, PastStretches, Verdict
+from probes.logs import log_to_standard_error
 from probes.measure.prompt import prompt_version
 from probes.sample import Sample
 from probes.signals import stop_on_signals
@@ -128,7 +129,7 @@ def gate(config: Named | Path | None, request: GateRequest, outputs: GateOutputs
 
     Raises ConfigError, UnknownEndpoint, InvalidGateRequest, StoreProblem and OSError.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    log_to_standard_error()
     run = event_loop.run(_gate(config, request, outputs, demo=demo))
     verdict = run.verdict.verdict
     code = _CODES[request.inconclusive if verdict == "inconclusive" else verdict]

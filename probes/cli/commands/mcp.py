@@ -1,10 +1,9 @@
 """``inftop mcp``: answers agents about a store over standard input and output."""
 
-import logging
-import sys
 from importlib.util import find_spec
 
 from probes.answers.place import Place
+from probes.logs import log_to_standard_error
 
 
 class NoMcp(Exception):  # noqa: N818  # what is missing, not what went wrong
@@ -24,5 +23,5 @@ def serve_agents(place: Place) -> None:
 
     from probes.mcp_server.server import serve
 
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    log_to_standard_error()
     anyio.run(serve, place)

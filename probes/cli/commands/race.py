@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from probes.engine.race.lanes import lane_endpoints
 from probes.engine.race.race_task import RaceTask
 from probes.engine.race.service import store_race
 from probes.engine.session import open_engine, open_plan
+from probes.logs import log_to_standard_error
 from probes.race.race import Race
 from probes.race.request import FEWEST_LANES, MOST_LANES, InvalidRaceRequest, NamedPrompt, RaceRequest
 from probes.race.result import news_record, result
@@ -47,7 +47,7 @@ def race(config: Named | Path | None, arguments: RaceArguments, *, demo: bool, a
 
     Raises ConfigError, UnknownEndpoint, InvalidRaceRequest and OSError.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    log_to_standard_error()
     return event_loop.run(_race(config, arguments, demo=demo, as_json=as_json))
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from probes.config_error import ConfigError
 from probes.engine.engine import Engine
 from probes.engine.reload import Reload, reloading
 from probes.engine.session import Plan, open_engine, open_plan
+from probes.logs import log_to_standard_error
 from probes.metrics.publishing import Publishing
 from probes.sample import Sample
 from probes.signals import stop_on_signals
@@ -51,7 +51,7 @@ def record(
     address, and StoreProblem: before anything is probed where the store will not take samples, or is needed and cannot;
     later where samples have waited for `WAITED_LONG_S` for one that is needed, and where any is not stored in the end.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    log_to_standard_error()
     event_loop.run(_record(config, demo=demo, seconds=seconds, publishing=publishing, need_store=need_store))
 
 

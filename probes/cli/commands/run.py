@@ -1,7 +1,6 @@
 """``run``: the engine as a screen's child: frames on standard output, commands on standard input."""
 
 import asyncio
-import logging
 import os
 import ssl
 from collections.abc import Callable, Iterable
@@ -16,6 +15,7 @@ from probes.engine.reload import Reload, reloading
 from probes.engine.session import Plan, open_engine, open_plan
 from probes.feed.messages import Command, EndpointFacts, EngineStatus
 from probes.feed.pipe import FeedWriter, read_commands
+from probes.logs import log_to_standard_error
 from probes.measure.curl import curl
 from probes.measure.probe import ProbeResult
 from probes.measure.prompt import nonce
@@ -33,7 +33,7 @@ def run(config: Named | Path | None, *, demo: bool, watching: bool) -> None:
 
     Raises ConfigError.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    log_to_standard_error()
     event_loop.run(_run(config, demo=demo, watching=watching))
 
 

@@ -4,8 +4,6 @@ import gc
 import sys
 from collections.abc import Sequence
 
-from probes.cli.exit_codes import exit_code_of, message_of
-
 
 def answered(words: Sequence[str]) -> bool:
     """Answer a line of these commands, and leave with its exit code; False where the parser is to read it."""
@@ -35,12 +33,6 @@ def answered(words: Sequence[str]) -> bool:
             from probes.cli.quick import check
 
             code = check.answer(words)
-    except Exception as error:
-        found = exit_code_of(error)
-        if found is None:
-            raise
-        print(message_of(error), file=sys.stderr)  # noqa: T201
-        sys.exit(found)
     finally:
         gc.enable()  # where the parser is to read it, a long run may follow
     if code:

@@ -1,7 +1,6 @@
 """A worker's own process: an engine without a store, whose share, blocks and commands come from another engine."""
 
 import asyncio
-import logging
 import os
 import signal
 import sys
@@ -32,6 +31,7 @@ from probes.engine.workers.messages import (
 )
 from probes.feed.messages import Command, EngineStatus
 from probes.feed.pipe import FeedWriter, read_lines
+from probes.logs import log_to_standard_error
 from probes.sample import Sample
 from probes.sockets import event_loop
 from probes.store.status import StoreStatus
@@ -184,7 +184,7 @@ def _end_at_once() -> None:
 
 def main() -> None:
     """Work until told to stop, or until the engine that this works for has ended."""
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    log_to_standard_error()
     sys.setswitchinterval(SWITCH_S)
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, signal.SIG_IGN)  # whoever ends all processes of a service ends the engine, which tells us

@@ -124,7 +124,7 @@ def test_in_place_of_the_shipped_one_the_users_own_begins_with_what_was_watched(
     folder = config_folder()
     assert folder is not None
     assert config.path == folder / "config.toml"
-    assert stat.S_IMODE(config.path.stat().st_mode) == 0o640
+    assert stat.S_IMODE(config.path.stat().st_mode) == 0o600
     assert find_config(None) == ConfigFile(config.path, "user")
     theirs = {one.name: one for one in load(shipped()).endpoints}
     *kept, new = load(find_config(None)).endpoints

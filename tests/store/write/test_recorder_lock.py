@@ -77,7 +77,7 @@ def test_a_holder_whose_name_cannot_be_read_still_holds(path, left):
 
 def test_a_name_that_cannot_be_written_does_not_open_the_lock(path):
     """As on a full disk; here a folder is in the way."""
-    path.with_name("history.db.holder.new").mkdir()
+    path.with_name("history.db.holder").mkdir()
     with RecorderLock(path), pytest.raises(StoreHeld) as caught, RecorderLock(path):
         pass
     assert caught.value.holder is None

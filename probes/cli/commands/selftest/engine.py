@@ -6,13 +6,13 @@ The file exists as soon as the engine has begun.
 import asyncio
 import dataclasses
 import json
-import logging
 from pathlib import Path
 
 from probes.budget.budget import Budget
 from probes.cli.commands.run import serve
 from probes.engine.session import Plan
 from probes.files import write
+from probes.logs import log_to_standard_error
 from probes.measure.probe import ProbeResult
 from probes.selftest.anonymous_tls import anonymous_context
 from probes.selftest.load import EngineSettings
@@ -23,7 +23,7 @@ from probes.sockets import event_loop
 
 def measure(stage: Path) -> None:
     """Serve a screen as ``run`` does, and record an observation of every probe."""
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    log_to_standard_error()
     settings = EngineSettings.read(stage)
     write(Path(settings.seen), "")
     seen = event_loop.run(_measure(settings))

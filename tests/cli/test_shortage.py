@@ -1,0 +1,130 @@
+"""Little memory, few descriptors and a locale without most characters: every command ends in words, none in a traceback."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from functools import partial
+
+import pytest
+
+from probes.cli.exit_codes import ExitCode
+from tests.samples import sample
+from tests.store.stores import fill, url_of
+
+limits = pytest.importorskip("resource", reason="this system limits no process")
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")]
+
+COMMANDS = (
+    "--version", "--help", "check", "probe", "probe --json", "record --for 1s", "status", "best m-é", "best nobody",
+    "report -o page.html", "report --watch www --for 1s", "export", "export -o out.csv", "alerts list", "history",
+    "history check", "history vacuum", "race a b --heats 1 --plain", "races", "demo --for 1s", "keys list", "providers",
+    "gate a --window 2s", "selftest --fix", "selftest --quick --headless", "mcp", "reload", "serve --port 0",
+    "discover", "remove nobody", "",
+)  # fmt: skip
+ENDLESS = {"", "serve --port 0"}
+"""What goes on until somebody ends it."""
+
+QUIET = {"status": {0, 1, 6}, "best m-é": {0, 1, 6}, "models": {0, 1}}
+"""What tells by its exit code alone, as a prompt wants it."""
+
+NOISE = ("Traceback", "never awaited", "Exception ignored", "Fatal Python error", "MemoryError", "Errno")
+
+CONFIG = """
+[store]
+url = "{url}"
+[alerts]
+status_pages = false
+[control]
+models = "off"
+[probe]
+interval = 1
+""" + "".join(
+    f'[[endpoint]]\nname = "{name}"\nprovider = "vllm"\nmodel = "m-é"\nbase_url = "http://127.0.0.1:9/v1"\nkey = "none"\n'
+    for name in ("a", "b", "–")
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a configuration, and a store of some samples, in which all is kept."""
+    now = time.time_ns() // 1_000_000
+    fill(tmp_path / "history.db", [sample(started_at=now - 60_000 * one, endpoint="a") for one in range(5)])
+    text = CONFIG.format(url=url_of(tmp_path / "history.db"))
+    (tmp_path / "config.toml").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def limited(limit: int, amount: int) -> None:
+    limits.setrlimit(limit, (amount, amount))
+
+
+def ended(folder, command: str, environment: Mapping[str, str] | None = None, limit=None) -> tuple[int, str]:
+    """How a command ends: its code, and what it said. What goes on until it is told to end is told so."""
+    words = [sys.executable, "-m", "tui", *command.split()]
+    with subprocess.Popen(
+        words,
+        cwd=folder,
+        env={**os.environ, "INFTOP_CONFIG": str(folder / "config.toml"), **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=None if limit is None else partial(limited, *limit),
+    ) as process:
+        try:
+            _, said = process.communicate(timeout=3 if command in ENDLESS else 100)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+    return process.returncode, said.decode(errors="replace")
+
+
+def check(command: str, code: int, said: str) -> None:
+    """That a command ended with a code of ours, and not in a traceback."""
+    assert not [one for one in NOISE if one in said], f"inftop {command} -> {code}\n{said}"
+    assert code in set(ExitCode), f"inftop {command} -> {code}\n{said}"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("resource", "amounts"), [("RLIMIT_AS", (34, 48, 66, 92)), ("RLIMIT_NOFILE", (8, 12, 16))])
+def test_what_is_short_ends_in_words(folder, command, resource, amounts):
+    """Memory in MiB of addresses, from where Python alone has room, and descriptors."""
+    for amount in amounts:
+        limit = (getattr(limits, resource), amount << 20 if resource == "RLIMIT_AS" else amount)
+        code, said = ended(folder, command, limit=limit)
+        check(command, code, said)
+        assert code in QUIET.get(command, {0}) or said.strip(), f"inftop {command} -> {code} without a word"
+
+
+def test_the_words_say_what_was_short(folder):
+    """Else the test above might have limited nothing."""
+    for kind, amount, words in (
+        ("RLIMIT_AS", 34 << 20, "out of memory\n"),
+        ("RLIMIT_NOFILE", 8, "out of file descriptors: ulimit -n says how many a process may have\n"),
+    ):
+        assert ended(folder, "record --for 1s", limit=(getattr(limits, kind), amount)) == (1, words)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", None])
+def test_a_locale_that_lacks_characters_costs_characters_and_nothing_else(folder, command, encoding):
+    """As LC_ALL=C without Python's UTF-8 mode, and where somebody says how the streams are encoded."""
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    locale |= {} if encoding is None else {"PYTHONIOENCODING": encoding}
+    code, said = ended(folder, command, locale)
+    check(command, code, said)
+    if command not in ENDLESS:
+        assert code == ended(folder, command)[0]
+
+
+def test_a_name_that_the_locale_lacks_is_said(folder):
+    """A name of a file, of the configuration, which is UTF-8."""
+    text = CONFIG.format(url=url_of(folder / "données.db"))
+    (folder / "config.toml").write_text(text, encoding="utf-8")
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    code, said = ended(folder, "export", locale)
+    check("export", code, said)
+    assert (code, "encoding of this locale (ascii)" in said) == (1, True), said
