@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import stat
 from datetime import UTC
 
@@ -72,6 +73,27 @@ async def test_the_files_are_written_for_all_to_read_and_nothing_else_is_left(tm
     assert set(json.loads((one.folder / "badge.json").read_text())) <= {
         "schemaVersion", "label", "message", "color", "cacheSeconds", "isError",
     }  # fmt: skip
+
+
+async def test_what_was_planted_in_the_folder_is_replaced_and_not_written_through(tmp_path, store):
+    fill_usual(url_of(store))
+    target, folder = tmp_path / "target", tmp_path / "www"
+    target.write_text("dear diary")
+    target.chmod(0o600)
+    folder.mkdir()
+    (folder / "index.html").symlink_to(target)
+    (folder / "status.json").symlink_to(tmp_path / "nothing")
+    os.mkfifo(folder / "badge.json")
+    async with Watched(folder, url_of(store)) as one:
+        await one.again()
+        (folder / "index.html").unlink()
+        (folder / "index.html").symlink_to(target)
+        await one.again()
+        await one.again()
+    assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("dear diary", 0o600)
+    assert not (tmp_path / "nothing").exists()
+    kinds = {path.name: stat.S_IFMT(path.lstat().st_mode) for path in folder.iterdir()}
+    assert kinds == dict.fromkeys(("index.html", "status.json", "badge.json"), stat.S_IFREG)
 
 
 async def test_a_store_that_is_not_there_yet_or_was_damaged_is_said_and_the_last_page_stays(tmp_path, store):

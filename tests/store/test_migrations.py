@@ -123,13 +123,17 @@ def test_the_upgrade_keeps_every_row_of_every_table(old, path):
 
 def test_a_copy_of_what_it_was_stays_beside_it(old, path):
     before = held(path), ask(path, "SELECT version_num FROM alembic_version")
+    spare = path.with_name(f"history.db.before-{REVISIONS[-1]}")
     older = path.with_name("history.db.before-0005")
     older.touch()
+    path.with_name(f".inftop-0123-{spare.name}").touch()  # of one that was killed
+    spare.symlink_to(path.with_name("nowhere"))
     open_database(path).close()
-    spare = path.with_name(f"history.db.before-{REVISIONS[-1]}")
     assert (held(spare), ask(spare, "SELECT version_num FROM alembic_version")) == before
     assert spare.stat().st_mode & 0o777 == 0o600
+    assert not spare.is_symlink()
     assert sorted(one.name for one in path.parent.glob("*before*")) == [spare.name]
+    assert not path.with_name("nowhere").exists()
     assert not older.exists()
 
 
