@@ -8,6 +8,17 @@ from probes.sockets.connection_timing import SEND_NS, ConnectionTiming, Stamp
 from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
 
 
+class Theft(NamedTuple):
+    """Processor time that the hypervisor took from this machine: ``taken`` ns in all, at most.
+
+    What it held up has a stamp within ``since`` and ``until`` (monotonic ns).
+    """
+
+    since: int
+    until: int
+    taken: int
+
+
 class ContentEvent(NamedTuple):
     """One event with non-empty output, which came ``at`` (monotonic ns) and has ``chars`` characters.
 
@@ -33,10 +44,13 @@ class Timeline:
     - ``setup``: how its connection was opened, None where a kept connection was reused.
     - ``sent``: when the socket of an open connection accepted the last byte of the request. That may have been up to
       ``sent_uncertainty_ns`` earlier.
-    - ``headers``: the read that completed the response's head; ``first_event``: the read that completed the first event
-      of any kind but keep-alives; ``contents``: every event with output; ``end``: the terminal marker.
+    - ``headers``: the read that completed the response's head, which may have come up to ``headers_uncertainty_ns``
+      earlier; ``first_event``: the read that completed the first event of any kind but keep-alives; ``contents``: every
+      event with output; ``end``: the terminal marker.
     - ``round_trip_ns``: the network's round trip, of the connection used.
     - ``kernel``: whether the kernel stamped every read.
+    - ``followed``: the places in ``contents`` of events with more behind them in the same read, output or not.
+    - ``thefts``: what the hypervisor took meanwhile, as far as that is known.
     - ``reopened``: the request was sent once more, on a fresh connection, and all instants are those of that attempt.
     """
 
@@ -49,8 +63,11 @@ class Timeline:
     first_event: int | None = None
     end: int | None = None
     sent_uncertainty_ns: int | None = None
+    headers_uncertainty_ns: int | None = None
     kernel: bool | None = None
     contents: list[ContentEvent] = field(default_factory=list)
+    followed: set[int] = field(default_factory=set)
+    thefts: tuple[Theft, ...] = ()
     reopened: bool = False
 
     def response_began(self, at: int) -> bool:
@@ -71,6 +88,7 @@ class Timeline:
         """Forget the first attempt: the request is sent once more, on another connection."""
         self.reopened = True
         self.sent = self.sent_uncertainty_ns = self.kernel = self.headers = self.first_event = None
+        self.headers_uncertainty_ns = None
 
     def note_clock(self, stamp: Stamp) -> None:
         """Note whose clock stamped a read of the response."""

@@ -97,7 +97,7 @@ def build_sample(
         **_server_columns(answer),
         **_rate_limit_columns(answer, limits, wait),
         **asdict(host_noise),
-        **_error_columns(timeline, host_noise.cpu_steal_ms, _distorted_ms(timeline, answer, absences)),
+        **_error_columns(timeline, _distorted_ms(timeline, answer, absences)),
         sample_id=new_sample_id(),
     )
     return _made_safe(sample, credentials)
@@ -193,7 +193,7 @@ def _setup_columns(timeline: Timeline) -> dict[str, Any]:
     always = {"round_trip_ms": timing.span_ms(0, timeline.round_trip_ns), "reopened": reopened(timeline)}
     if setup is None:
         return always
-    bound = setup_bound_ms(setup)
+    bound = setup_bound_ms(setup, timeline.thefts)
     return always | {
         "dns_ms": timing.step_ms(setup.dns),
         "connect_ms": timing.step_ms(setup.connect),
@@ -227,9 +227,9 @@ def _distorted_ms(timeline: Timeline, answer: ResponseAccumulator, absences: Seq
     return max(within, default=0) / 1e6
 
 
-def _error_columns(timeline: Timeline, stolen_ms: float | None, absent_ms: float) -> dict[str, Any]:
+def _error_columns(timeline: Timeline, absent_ms: float) -> dict[str, Any]:
     """How far the times can be off by what this process and the hypervisor did, and whether they are trusted."""
-    bound = error_bound(timeline, stolen_ms)
+    bound = error_bound(timeline)
     if absent_ms:
         bound = replace(bound, error_bound_ms=round(max(absent_ms, bound.error_bound_ms or 0.0), 4))
     return {"error_bound_ms": bound.error_bound_ms, "shared_stamps": bound.shared, "trusted": bound.trusted}

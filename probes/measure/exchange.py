@@ -137,9 +137,12 @@ class Exchange:
                 timeline.first_event = stamp.at
                 if not (timeline.response_began(stamp.at) or isinstance(event, Failure)):
                     answer.failure = ANSWERED_TOO_EARLY
-            uncertainty_ns = stamp.uncertainty_ns if left or not whole else stamp.end_uncertainty_ns
+            is_followed = left > 0 or not whole
+            uncertainty_ns = stamp.uncertainty_ns if is_followed else stamp.end_uncertainty_ns
             if (output := answer.add(event, stamp.at, timeline, uncertainty_ns)) is not None:
                 progress = True
+                if is_followed:
+                    timeline.followed.add(len(timeline.contents) - 1)
                 if self.overrides is not None:
                     self.overrides.on_output(output, stamp.at)
         return progress

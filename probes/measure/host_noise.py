@@ -7,10 +7,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from probes.clock import until_tick
+from probes.figures.timeline import Theft
+from probes.measure.cpu_steal import StealMeter
 from probes.measure.own_fault import Absence, AbsenceDetector
 from probes.sockets.receive_timestamps import STEP_NS, wall_minus_monotonic
 
@@ -27,16 +28,6 @@ REMEMBERED_S: Final = 120.0
 PAUSES_KEPT: Final = 4_096
 SHORTEST_PAUSE_NS: Final = 50_000
 """A shorter garbage collection distorts nothing that anybody would see."""
-
-_STAT: Final = Path("/proc/stat")
-_LINE_SIZE: Final = 256
-"""Bytes that hold the file's first line, of ten numbers."""
-
-_STEAL_FIELD: Final = 8
-"""Of the file's first line, ``cpu  user nice system idle iowait irq softirq steal …``, in hundredths of a second
-(proc_stat(5))."""
-
-_TICK_MS: Final = 10.0
 
 
 class LoopLag:
@@ -130,6 +121,7 @@ class HostNoiseMonitor:
     def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
         self._clock = clock
         self._lag = LoopLag(self._beat, clock)
+        self._steal = StealMeter(clock)
         self._absences: AbsenceDetector | None = None
         self._pauses: deque[tuple[int, int]] = deque(maxlen=PAUSES_KEPT)
         self._pausing_since = 0
@@ -154,7 +146,7 @@ class HostNoiseMonitor:
 
     def snapshot(self) -> HostSnapshot:
         """The state a probe begins in. It takes some tens of microseconds to read, so before the probe's clock runs."""
-        return HostSnapshot(self._clock(), wall_minus_monotonic(), steal_ms())
+        return HostSnapshot(self._clock(), wall_minus_monotonic(), self._steal.read_ms())
 
     def lag_ms(self, since_ns: int) -> float | None:
         """The worst lateness of the loop since an instant (monotonic ns), in ms; None while it is not watched."""
@@ -164,6 +156,11 @@ class HostNoiseMonitor:
         """When this process did not run since an instant (monotonic ns), or its machine slept; oldest first."""
         self._beat()  # what has just ended may not have met a heartbeat yet
         return self._absences.since(since_ns) if self._absences is not None else ()
+
+    def thefts(self, since_ns: int) -> tuple[Theft, ...]:
+        """What the hypervisor took since an instant (monotonic ns), and when about: to a heartbeat, while watched."""
+        self._steal.read_ms()
+        return self._steal.since(since_ns)
 
     def since(self, snapshot: HostSnapshot) -> HostNoise:
         """What has happened since a snapshot was taken."""
@@ -182,6 +179,8 @@ class HostNoiseMonitor:
     def _beat(self) -> None:
         if self._absences is not None:
             self._absences.beat()
+        if self._steal.has_seen_any:
+            self._steal.read_ms()
 
     def _collecting(self, phase: str, _: dict[str, Any]) -> None:
         now = self._clock()
@@ -189,12 +188,3 @@ class HostNoiseMonitor:
             self._pausing_since = now
         elif (lasted := now - self._pausing_since) >= SHORTEST_PAUSE_NS:
             self._pauses.append((now, lasted))
-
-
-def steal_ms() -> float | None:
-    """What the hypervisor has taken from this machine's CPUs since it started, ms; None where nobody says."""
-    try:
-        with _STAT.open("rb", buffering=0) as stat:
-            return int(stat.read(_LINE_SIZE).split()[_STEAL_FIELD]) * _TICK_MS
-    except (OSError, IndexError, ValueError):
-        return None

@@ -143,6 +143,7 @@ class Prober:
             exchange = self._begin(timeline, overrides)
             await self._run(exchange, credentials)
             absences = self._noise_monitor.absences(started)
+            timeline.thefts = self._noise_monitor.thefts(started)
             self._end(exchange, absences)
             host_noise = self._noise_monitor.since(host_before)
             text = await _redacted(exchange.answer.text, credentials)
@@ -245,6 +246,7 @@ class Prober:
         if response.head is not None:
             exchange.timeline.note_clock(response.head)
             exchange.timeline.headers = response.head.at
+            exchange.timeline.headers_uncertainty_ns = response.head.end_uncertainty_ns
             self._connections.note_keep_alive(response.headers)
             early = not exchange.timeline.response_began(response.head.at)
         exchange.status = response.status

@@ -34,7 +34,7 @@ class Observation:
     def of(cls, probed: ProbeResult, *, tls: bool, reader: str | None = None) -> "Observation":
         """What a probe that has just ended saw."""
         sample, timeline = probed.sample, probed.timeline
-        uncertainties_ns = event_uncertainties_ns(timeline, sample.cpu_steal_ms)
+        uncertainties_ns = event_uncertainties_ns(timeline)
         return cls(
             model=sample.model,
             outcome=sample.outcome.value,

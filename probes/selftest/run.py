@@ -16,7 +16,7 @@ from typing import Final
 
 from probes import __version__
 from probes.certificate import Certificate, MeasuredLoad
-from probes.measure.host_noise import steal_ms
+from probes.measure.cpu_steal import steal_ms
 from probes.selftest.comparison import compare
 from probes.selftest.load import LOADS, EngineSettings, Load, ProcessFailed
 from probes.selftest.observation import Observation

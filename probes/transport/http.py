@@ -161,7 +161,8 @@ class HttpConnection:
         # a cookie is a secret that nothing here has a use for
         received = httpx.Headers([one for one in parser.headers if one[0].lower() != b"set-cookie"])
         await let_others_read()
-        return Response(status, dict(received.items()), HttpBody(stream, parser, first, head), head)
+        end = head.with_uncertain_end() if first else head
+        return Response(status, dict(received.items()), HttpBody(stream, parser, first, head), end)
 
     def drop(self) -> None:
         """Close the connection at once, if one is open."""
