@@ -113,9 +113,9 @@ def test_where_it_is_watched_a_theft_is_known_to_a_heartbeat(machine):
     monitor = HostNoiseMonitor(lambda: round(loop.time() * 1e9))
 
     async def work() -> None:
-        machine.now_ns = 0
         monitor.start()
         with monitor.during_probe():
+            monitor.snapshot()
             await asyncio.sleep(1.0)
             machine.take(1, 12)
             await asyncio.sleep(1.0)
