@@ -115,7 +115,10 @@ class Exchange:
         self._is_blank = self._is_blank and not data.strip()
         before = answer.complete, answer.usage
         self.budget.spend(max(data.count(b"\n"), data.count(b"\r")))  # lines, however they end
-        progress = self.add(reader.feed(data), stamp, whole=data.endswith((b"\n", b"\r")))
+        progress, last = False, start_of_last_record(data)
+        if last:
+            progress = self.add(reader.feed(data[:last]), stamp, whole=False)
+        progress = self.add(reader.feed(data[last:]), stamp, whole=data.endswith((b"\n", b"\r"))) or progress
         if answer.complete and (progress or before != (answer.complete, answer.usage)):
             self.deadline.enter("end")
         elif progress:
@@ -153,6 +156,18 @@ class Exchange:
             self.answer.note = "the response stayed open after the finish reason"
         elif not self.answer.ended:
             self.answer.failure = Failure(Outcome.TIMEOUT, self.deadline.words)
+
+
+def start_of_last_record(data: bytes) -> int:
+    """Where the last record of a piece of a body begins; 0 where it is the only one, or there are no lines in it.
+
+    What stands before it came no later, whether or not the last one is anything (a ping, an empty delta, a comment).
+    Server-sent events end with an empty line, records of other dialects with their only one.
+    """
+    end = len(data.rstrip(b"\r\n"))
+    if data.count(b"\n", end) < 2:
+        return data.rfind(b"\n", 0, end) + 1
+    return max(before + len(gap) if (before := data.rfind(gap, 0, end)) >= 0 else 0 for gap in (b"\n\n", b"\n\r\n"))
 
 
 async def _read_to_end(body: ResponseBody) -> None:

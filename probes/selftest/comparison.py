@@ -77,9 +77,12 @@ def _speed_percent(seen: Observation, truth: Truth) -> float | None:
 def true_speed(truth: Truth) -> float | None:
     """Tokens a second: those after the first event over the time from its write to the last one's.
 
-    None where a server that was held up wrote the first two about as fast as counts for one arrival: the speed of what
-    was read may then begin later (`probes.figures.decode_speed`).
+    None where the first write or the last was held up itself, and where a server that was held up wrote the first two
+    about as fast as counts for one arrival: the speed of what was read may then begin later
+    (`probes.figures.decode_speed`).
     """
+    if max(truth.until[place] - truth.at[place] for place in (0, -1)) > VAGUE_NS:
+        return None
     each = truth.tokens / len(truth.at)
     if len(truth.at) < 2 or written_ns(truth, 1) - written_ns(truth, 0) < CLEARLY_APART * each / FASTEST_DECODER * 1e9:
         return None

@@ -14,7 +14,7 @@ class Observation:
     """One probe's instants (monotonic ns) and the sample's own figures.
 
     ``at`` and ``uncertainties_ns`` have one value for each output event. ``cpu_s`` is the CPU time of the engine's
-    process when the probe was over, ``reader`` who read its sockets.
+    process when the probe was over, ``reader`` who read its sockets, ``error_bound_ms`` the sample's.
     """
 
     model: str
@@ -29,6 +29,7 @@ class Observation:
     trusted: bool | None
     cpu_s: float
     reader: str | None = None
+    error_bound_ms: float | None = None
 
     @classmethod
     def of(cls, probed: ProbeResult, *, tls: bool, reader: str | None = None) -> "Observation":
@@ -48,6 +49,7 @@ class Observation:
             trusted=sample.trusted,
             cpu_s=time.process_time(),
             reader=reader,
+            error_bound_ms=sample.error_bound_ms,
         )
 
     @classmethod

@@ -28,6 +28,9 @@ WORDS: Final = ("ticked", "tocked", "chimed", "struck", "sprung", "wound ", "pau
 
 NEAR_S: Final = 0.002
 
+LONG_NS: Final = 1_000_000_000
+"""After its write a token has left by then, where no more is known of it."""
+
 _HEAD: Final = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 _READ_SIZE: Final = 1 << 16
 _REQUEST_LIMIT: Final = 1 << 20
@@ -62,12 +65,19 @@ class Client:
     stamps: SendTimestamps | None
     received: StampedSocket | None
 
-    def send(self, data: bytes) -> tuple[int, int]:
-        """Send; returns the instants between which the last byte left (`Truth`). Raises OSError."""
+    def send(self, data: bytes) -> tuple[int, int | None]:
+        """Send; returns the instants between which the last byte left (`Truth`), None where it has not. Raises OSError.
+
+        A processor that is held up does not take in ACKs, and what is written then waits in the socket.
+        """
         at = time.monotonic_ns()
         self.sock.sendall(data)
         until = time.monotonic_ns()
-        left = None if self.stamps is None else self.stamps.first(at - CLOCK_ERROR_NS, until)
+        if self.stamps is None:
+            return at, until
+        if self.stamps.has_unsent():
+            return at, None
+        left = self.stamps.last(at - CLOCK_ERROR_NS, until)
         return (at, until) if left is None else (left, left)
 
     def receive(self) -> tuple[bytes, int]:
@@ -106,6 +116,11 @@ class PacedAnswer:
     due: int
     at: list[int] = field(default_factory=list)
     until: list[int] = field(default_factory=list)
+
+    def note_left(self, until: int | None) -> None:
+        """Note by when all tokens so far have left (monotonic ns), unless the newest has not: it leaves with later ones."""
+        if until is not None:
+            self.until += [until] * (len(self.at) - len(self.until))
 
 
 class Pacer:
@@ -225,12 +240,13 @@ class Pacer:
                 answer.client.send(_HEAD + _chunk(answer.model, {"role": "assistant", "content": ""}))
             at, until = answer.client.send(_chunk(answer.model, {"content": WORDS[number % len(WORDS)]}))
             answer.at.append(at)
-            answer.until.append(until)
+            answer.note_left(until)
             if len(answer.at) < answer.tokens:
                 answer.due += round(1e9 / answer.load.tokens_per_s)
                 self._plan(answer)
             else:
-                answer.client.send(_ending(answer.model, answer.tokens))
+                _, ended = answer.client.send(_ending(answer.model, answer.tokens))
+                answer.note_left(at + LONG_NS if ended is None else ended)
                 instants = tuple(answer.at), tuple(answer.until)
                 self.truths.append(Truth(answer.model, answer.asked_ns, *instants, answer.tokens))
         except OSError:

@@ -5,6 +5,7 @@ The kernel stamps each segment as it hands it to the network device and puts the
 long the process that wrote it was held up before or within its system call.
 """
 
+import fcntl
 import os
 import socket
 import struct
@@ -20,6 +21,9 @@ _TX_SOFTWARE: Final = 1 << 1
 _SOFTWARE: Final = 1 << 4
 _OPT_TSONLY: Final = 1 << 11
 """Flags of linux/net_tstamp.h: stamp what is sent, report the kernel's stamps, without a copy of the data."""
+
+_UNSENT: Final = 0x894B
+"""``SIOCOUTQNSD`` of linux/sockios.h: how many bytes the socket was given and has not sent."""
 
 _TIMESPEC: Final = struct.Struct("@ll")
 _ANCILLARY: Final = 256
@@ -45,14 +49,17 @@ class SendTimestamps:
         same.settimeout(0)
         return cls(same)
 
-    def first(self, since: int, now: int) -> int | None:
-        """The first stamp from ``since`` until ``now``, all monotonic ns; None where none is there. Older ones go."""
-        if self._clock.refresh(now):
-            return None
+    def last(self, since: int, now: int) -> int | None:
+        """The last stamp from ``since`` until ``now``, all monotonic ns; None where none is there. All of them go."""
+        found, was_set = None, self._clock.refresh(now)
         while (stamp := self._next()) is not None:
-            if stamp >= since:
-                return stamp if stamp <= now + CLOCK_ERROR_NS else None
-        return None
+            if since <= stamp <= now + CLOCK_ERROR_NS and not was_set:
+                found = stamp
+        return found
+
+    def has_unsent(self) -> bool:
+        """Whether some of what was written waits in the socket: the other side's window, or its ACKs, are missing."""
+        return any(fcntl.ioctl(self._sock, _UNSENT, bytes(4)))
 
     def drop(self) -> None:
         """Take the stamps that are there and forget them."""

@@ -114,12 +114,28 @@ async def test_output_after_a_finish_reason_has_the_limit_of_any_output():
     assert cast(Phases, exchange.deadline).entered == ["end", "stall"]
 
 
-@pytest.mark.parametrize(("data", "last"), [(b"one\ntwo\n", 20), (b"one\rtwo\r", 20), (b"one\ntwo\nthr", 300)])
-async def test_the_last_event_of_a_read_is_as_exact_as_its_last_byte_if_nothing_came_behind_it(data, last):
+@pytest.mark.parametrize(
+    ("data", "events", "uncertain"),
+    [
+        (b"one\n", [[HELLO]], [20]),
+        (b"one\ntwo\n", [[HELLO], [HELLO]], [300, 20]),
+        (b"one\rtwo\r", [[HELLO, HELLO]], [300, 20]),
+        (b"one\ntwo\nthr", [[HELLO, HELLO], []], [300, 300]),
+        (b"data: one\n\n", [[HELLO]], [20]),
+        (b"event: e\ndata: one\n\n", [[HELLO]], [20]),
+        (b"data: one\n\n: ping\n\n", [[HELLO], []], [300]),
+        (b"data: one\r\n\r\n: ping\r\n\r\n", [[HELLO], []], [300]),
+        (b"data: one\n\ndata: two\n\nevent: e\ndata: empty\n\n", [[HELLO, HELLO], []], [300, 300]),
+        (b": ping\n\ndata: one\n\n", [[], [HELLO]], [20]),
+    ],
+)
+async def test_the_last_event_of_a_read_is_as_exact_as_its_last_byte_if_nothing_came_behind_it(data, events, uncertain):
+    """A ping, or a chunk without text, is something: all that was read together has the stamp of what came last."""
     exchange = begun()
-    await read(exchange, Script([HELLO, HELLO], [StreamEnd()]), data, b"\n")
-    assert [one.uncertainty_ns for one in exchange.timeline.contents] == [300, last]
-    assert [one.at for one in exchange.timeline.contents] == [READ.at] * 2
+    await read(exchange, Script(*events, [StreamEnd()]), data, b"\n")
+    assert [one.uncertainty_ns for one in exchange.timeline.contents] == uncertain
+    assert [one.at for one in exchange.timeline.contents] == [READ.at] * len(uncertain)
+    assert exchange.timeline.followed == {place for place, one in enumerate(uncertain) if one == 300}
 
 
 @pytest.mark.parametrize("kernel", [True, False])
