@@ -6,7 +6,7 @@ day: nobody knows what it still sent. So all that is granted is never more than 
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol
 
@@ -44,18 +44,21 @@ class BlockSource(Protocol):
         """Take back so much of what was granted; it was not spent and will not be."""
 
 
-def wanted_block(endpoints: Iterable[Endpoint]) -> Spent:
-    """What probes of these endpoints can cost in `BLOCK_S` at most, two of each at least."""
+def wanted_block(endpoints: Iterable[Endpoint], highest: Callable[[Endpoint], Spent] = highest_charge) -> Spent:
+    """What probes of these endpoints can cost in `BLOCK_S` at most, two of each at least.
+
+    ``highest`` says what one probe can.
+    """
     usd, tokens = 0.0, 0
     for one in endpoints:
-        most, probes = highest_charge(one), max(2, math.ceil(BLOCK_S / one.interval))
+        most, probes = highest(one), max(2, math.ceil(BLOCK_S / one.interval))
         usd, tokens = usd + probes * most.usd, tokens + probes * most.tokens
     return Spent(usd, tokens)
 
 
-def least_block(endpoints: Iterable[Endpoint]) -> Spent:
+def least_block(endpoints: Iterable[Endpoint], highest: Callable[[Endpoint], Spent] = highest_charge) -> Spent:
     """What one probe of any of these endpoints can cost at most: less than that is of no use to who probes them."""
-    charges = [highest_charge(one) for one in endpoints]
+    charges = [highest(one) for one in endpoints]
     return Spent(max((one.usd for one in charges), default=0.0), max((one.tokens for one in charges), default=0))
 
 

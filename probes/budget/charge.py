@@ -45,9 +45,12 @@ class CostFacts(NamedTuple):
     cost_usd: float | None = None
 
 
-def highest_charge(endpoint: Endpoint) -> Spent:
-    """The most that one probe of an endpoint can count for."""
-    read, written = prompt_tokens(endpoint), endpoint.output_cap
+def highest_charge(endpoint: Endpoint, written: int = 0) -> Spent:
+    """The most that one probe of an endpoint can count for, where its server heeds the cap on output tokens.
+
+    A probe that has ``written`` more than that counts for at least these.
+    """
+    read, written = prompt_tokens(endpoint), max(written, endpoint.output_cap)
     return Spent(_usd(endpoint, read, written), read + written)
 
 

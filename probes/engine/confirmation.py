@@ -72,15 +72,15 @@ async def probe_beside(endpoint: Endpoint, services: MonitorServices) -> None:
 
     It ends in a sample of the kind ``confirm``, without the text of its answer; in none where a key or a file is gone.
     """
-    release = services.reserve_budget(endpoint)
+    reserved = services.reserve_budget(endpoint)
     try:
         prober = services.make_prober(endpoint)
         try:
-            result = await prober.probe(await services.find_credentials(endpoint))
+            result = await prober.probe(await services.find_credentials(endpoint), afford=reserved.cover)
         finally:
             prober.close()
         services.deliver(replace(result.sample, kind="confirm"), "", endpoint)
     except (KeyMissing, ConfigError) as missing:
         log.info("a failure of %s is not confirmed: %s", endpoint.name, missing)
     finally:
-        release()
+        reserved.release()

@@ -18,6 +18,7 @@ from probes.endpoint import Endpoint, lane_of
 from probes.engine.confirmation import SCHEDULED_SOON_S, Confirmation, probe_beside
 from probes.engine.endpoint_backoff import EndpointBackoff
 from probes.engine.services import MonitorServices
+from probes.engine.spending import Reservation
 from probes.feed.messages import MonitorStatus
 from probes.keys.secret import KeyMissing
 from probes.measure.build_sample import unmeasured_sample
@@ -267,12 +268,15 @@ class EndpointMonitor:
     def _start(self, due: int | None) -> None:
         """Start a probe that was due at ``due`` (monotonic ns); None for one that a person commanded."""
         endpoint, prober = self.endpoint, self._prober
-        release = self._services.reserve_budget(endpoint)
-        self._task = asyncio.create_task(self._probe(endpoint, prober, due))
-        self._task.add_done_callback(partial(self._finish, endpoint, prober, time.time_ns() // 1_000_000, release))
+        reserved = self._services.reserve_budget(endpoint)
+        self._task = asyncio.create_task(self._probe(endpoint, prober, due, reserved))
+        began = time.time_ns() // 1_000_000
+        self._task.add_done_callback(partial(self._finish, endpoint, prober, began, reserved))
         self._report_status()
 
-    async def _probe(self, endpoint: Endpoint, prober: Prober, due: int | None) -> ProbeResult | KeyMissing:
+    async def _probe(
+        self, endpoint: Endpoint, prober: Prober, due: int | None, reserved: Reservation
+    ) -> ProbeResult | KeyMissing:
         """Probe once. Returns the result, or (not raised) the KeyMissing because of which nothing was sent."""
         try:
             credentials = await self._services.find_credentials(endpoint)
@@ -280,7 +284,7 @@ class EndpointMonitor:
             return missing
         if prober is self._prober:
             self._missing_key = None
-        result = await prober.probe(credentials, due)
+        result = await prober.probe(credentials, due, afford=reserved.cover)
         with contextlib.suppress(asyncio.CancelledError):  # it ends now in any case, and has been measured
             await let_others_read()
         return result
@@ -290,13 +294,13 @@ class EndpointMonitor:
         endpoint: Endpoint,
         prober: Prober,
         started_at: int,
-        release: Callable[[], None],
+        reserved: Reservation,
         task: "asyncio.Task[ProbeResult | KeyMissing]",
     ) -> None:
         """Deliver the one sample of a probe begun at ``started_at`` (ms since the epoch), whatever became of it.
 
-        Then call ``release``, which frees the part of the budget that was reserved for it. ``endpoint`` and ``prober``
-        are those that it began with: where others have taken their place, its prober is closed.
+        Then release what was ``reserved`` of the budget for it. ``endpoint`` and ``prober`` are those that it began
+        with: where others have taken their place, its prober is closed.
         """
         try:
             if not task.cancelled() and task.exception() is None:
@@ -310,7 +314,7 @@ class EndpointMonitor:
         finally:
             if self._task is task:
                 self._task = None  # it holds the result, with every event of the answer
-            release()
+            reserved.release()
             if prober is not self._prober or self._is_retired:
                 prober.close()
             self._report_status()

@@ -18,7 +18,7 @@ from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.diagnosis.reachability_checks import ReachabilityMonitor
 from probes.endpoint import Endpoint
 from probes.engine.probing import LocalProbing, Monitor, Probing, Timing
-from probes.engine.spending import Spending
+from probes.engine.spending import Reservation, Spending
 from probes.engine.workers.status import WorkerStatus
 from probes.feed.messages import (
     AlertStatus,
@@ -136,6 +136,7 @@ class Engine:
         self._held_until_ns: int | None = None
         self._reachability_plan = reachability_plan
         self.spending = Spending(ledger, self.probed, blocks)
+        self.spending.remember(sample for samples in self._recent.values() for sample in samples)
         self._probing = self.local_probing() if make_probing is None else make_probing(self)
         self._reachability = ReachabilityMonitor(
             [monitor.endpoint for monitor in self.monitors.values()],
@@ -333,8 +334,10 @@ class Engine:
 
     def remember(self, samples: Iterable[Sample]) -> None:
         """Take samples that another process has made for the newest of their endpoints; oldest first."""
-        for sample in samples:
+        newest = tuple(samples)
+        for sample in newest:
             self._recent.setdefault(sample.endpoint, deque(maxlen=REMEMBERED)).append(sample)
+        self.spending.remember(newest)
 
     def last_started_at(self, name: str) -> int:
         """When an endpoint's newest sample began, ms since the epoch; 0 where there is none."""
@@ -389,8 +392,8 @@ class Engine:
             return "the right to measure it was not renewed in time: another recorder may do so now"
         return self.spending.refusal(*endpoints)
 
-    def reserve_budget(self, endpoint: Endpoint) -> Callable[[], None]:
-        """Set aside what a probe may cost at most. Returns the function that releases it, once its cost is recorded."""
+    def reserve_budget(self, endpoint: Endpoint) -> Reservation:
+        """Set aside what a probe may cost at most, to be released once its cost is recorded."""
         return self.spending.reserve(endpoint)
 
     def deliver(self, sample: Sample, answer: str, endpoint: Endpoint) -> None:

@@ -1,9 +1,10 @@
 """The engine's services to what starts probes (endpoint monitors and races), as protocols."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Protocol
 
 from probes.endpoint import Endpoint
+from probes.engine.spending import Reservation
 from probes.feed.messages import MonitorStatus
 from probes.measure.probe import Prober, ProbeResult
 from probes.sample import Sample
@@ -19,8 +20,8 @@ class ProbeServices(Protocol):
     def budget_refusal(self, *endpoints: Endpoint) -> str | None:
         """Why one probe of each of these must not be sent now; None while the day's budget has room for them."""
 
-    def reserve_budget(self, endpoint: Endpoint) -> Callable[[], None]:
-        """Set aside what a probe may cost at most. Returns the function that releases it, once its cost is recorded."""
+    def reserve_budget(self, endpoint: Endpoint) -> Reservation:
+        """Set aside what a probe may cost at most, to be released once its cost is recorded."""
 
     def make_prober(self, endpoint: Endpoint) -> Prober:
         """A prober of an endpoint. Raises ConfigError and ValueError where a file that it needs cannot be used."""

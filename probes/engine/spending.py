@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
+import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -11,6 +12,7 @@ from probes.budget.blocks import NOTHING, BlockSource, BudgetUnknown, Grants, Ho
 from probes.budget.budget import Budget
 from probes.budget.cap import DAY_MS, Ledger
 from probes.budget.charge import Spent, charge, highest_charge
+from probes.budget.overruns import MARGIN, Overruns
 from probes.endpoint import Endpoint
 from probes.measure.own_fault import describe_defect
 from probes.sample import Sample
@@ -24,6 +26,27 @@ RETRY_S: Final = 10.0
 log = logging.getLogger(__name__)
 
 
+class Reservation:
+    """What is set aside of the budget for one probe of an endpoint, until `release`."""
+
+    def __init__(self, spending: "Spending", endpoint: Endpoint, amount: Spent) -> None:
+        self._spending, self._endpoint, self._amount = spending, endpoint, amount
+
+    def cover(self, written: int) -> str | None:
+        """Set aside what so many output tokens cost that have come, and a margin: this server heeds no cap on them.
+
+        Returns why the day's budget has no room for that; None while it has.
+        """
+        needed = highest_charge(self._endpoint, math.ceil(MARGIN * written))
+        more = Spent(max(self._amount.usd, needed.usd), max(self._amount.tokens, needed.tokens))
+        before, self._amount = self._amount, more
+        return self._spending.enlarge(before, more)
+
+    def release(self) -> None:
+        """Set nothing aside any more: what the probe cost has been counted."""
+        self._spending.release(self._amount)
+
+
 class Spending:
     """Counts what an engine's probes cost, and says whether more may be sent.
 
@@ -34,6 +57,8 @@ class Spending:
 
     def __init__(self, ledger: Ledger, endpoints: Iterable[Endpoint], source: BlockSource | None = None) -> None:
         self._ledger = ledger
+        self._overruns = Overruns()
+        self._endpoints: tuple[Endpoint, ...] = ()
         self._source = source
         self._grants = Grants()
         self._asking: asyncio.Task[None] | None = None
@@ -44,10 +69,29 @@ class Spending:
 
     def configure(self, budget: Budget, endpoints: Iterable[Endpoint]) -> None:
         """Keep within this budget from now on, for probes of these endpoints."""
-        endpoints = tuple(one for one in endpoints if one.enabled)
+        before, self._endpoints = self._endpoints, tuple(one for one in endpoints if one.enabled)
+        changed = {one.name for one in before if one not in self._endpoints}
+        self._overruns = self._overruns.keep(self._overruns.seen.keys() - changed)
         self._ledger = replace(self._ledger, budget=budget)
-        self._wanted, self._least = wanted_block(endpoints), least_block(endpoints)
+        self._size_blocks()
+
+    def remember(self, samples: Iterable[Sample]) -> None:
+        """Learn from samples that are counted already what endpoints use beyond what they may."""
+        endpoints, before = {one.name: one for one in self._endpoints}, self._overruns
+        for sample in samples:
+            if (endpoint := endpoints.get(sample.endpoint)) is not None:
+                self._overruns = self._overruns.note(sample, endpoint)
+        if self._overruns is not before:
+            self._size_blocks()
+
+    def _size_blocks(self) -> None:
+        self._wanted = wanted_block(self._endpoints, self._highest_charge)
+        self._least = least_block(self._endpoints, self._highest_charge)
         self._ask_again_at = 0.0
+
+    def _highest_charge(self, endpoint: Endpoint) -> Spent:
+        """The most that a probe of an endpoint is to be expected to count for now."""
+        return self._overruns.highest_charge(endpoint, _now_ms())
 
     @property
     def ledger(self) -> Ledger:
@@ -67,6 +111,9 @@ class Spending:
     def add(self, sample: Sample, endpoint: Endpoint) -> None:
         """Count what a sample of an endpoint cost."""
         self._ledger = self._ledger.add(sample, endpoint)
+        before, self._overruns = self._overruns, self._overruns.note(sample, endpoint)
+        if self._overruns is not before:
+            self._size_blocks()
         self._ask_if_short()
 
     def refusal(self, *endpoints: Endpoint) -> str | None:
@@ -75,18 +122,24 @@ class Spending:
         held = self._grants.held(ledger.day)
         if held != NOTHING:
             ledger = ledger.reserve(held)
-        return ledger.refusal(*map(highest_charge, endpoints))
+        return ledger.refusal(*map(self._highest_charge, endpoints))
 
-    def reserve(self, endpoint: Endpoint) -> Callable[[], None]:
-        """Set aside what a probe may cost at most. Returns the function that releases it, once its cost is counted."""
-        amount = highest_charge(endpoint)
+    def reserve(self, endpoint: Endpoint) -> Reservation:
+        """Set aside what a probe may cost at most, to be released once its cost is counted."""
+        amount = self._highest_charge(endpoint)
         self._ledger = self._ledger.reserve(amount)
         self._ask_if_short()
+        return Reservation(self, endpoint, amount)
 
-        def release() -> None:
-            self._ledger = self._ledger.release(amount)
+    def enlarge(self, amount: Spent, larger: Spent) -> str | None:
+        """Set more aside for a probe that runs. Returns why there is no room for it; None where there is, or may be."""
+        self._ledger = self._ledger.release(amount).reserve(larger)
+        self._ask_if_short()
+        return None if self._ledger.has_more else self.refusal()
 
-        return release
+    def release(self, amount: Spent) -> None:
+        """Set so much aside no more."""
+        self._ledger = self._ledger.release(amount)
 
     def over(self, endpoints: Iterable[Endpoint]) -> str | None:
         """Why none of these can be probed any more today; None while one can."""
@@ -94,7 +147,7 @@ class Spending:
         if settled.has_more:
             return None
         for endpoint in endpoints:
-            if (why := settled.refusal(highest_charge(endpoint))) is None:
+            if (why := settled.refusal(self._highest_charge(endpoint))) is None:
                 return None
         return why or settled.over
 

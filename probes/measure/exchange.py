@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -9,10 +10,12 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final
 
+from probes.budget.overruns import MARGIN
 from probes.endpoint import Lane
 from probes.events import Event, Failure, Output, Queued
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
+from probes.figures.token_bounds import CHARS_PER_TOKEN
 from probes.measure.deadline import Deadline
 from probes.outcome import Outcome
 from probes.rate_limits.headers import RateLimits
@@ -51,12 +54,43 @@ class ProbeOverrides:
     on_output: Callable[[Output, int], None]
 
 
+Afford = Callable[[int], str | None]
+"""Has so many output tokens covered by the day's budget, which have come; returns why they are not, or None."""
+
+
+@dataclass(slots=True)
+class Spare:
+    """What an answer may still have: ``chars`` are what its cap on tokens, or the last time it was asked, allows for.
+
+    An answer within its cap never has so many (`CHARS_PER_TOKEN` is doubled for it). From then on ``afford`` is asked,
+    again and again as the answer grows.
+    """
+
+    afford: Afford
+    cap: int
+    chars: int
+
+    @classmethod
+    def of(cls, afford: Afford, cap: int) -> "Spare":
+        """That of a probe with a ``cap`` on output tokens."""
+        return cls(afford, cap, 2 * CHARS_PER_TOKEN * cap)
+
+    def refusal(self, chars: int) -> str | None:
+        """Why an answer of so many characters must not go on; None where it may."""
+        if chars <= self.chars:
+            return None
+        self.chars, tokens = math.ceil(MARGIN * chars), chars // CHARS_PER_TOKEN
+        why = self.afford(tokens)
+        return None if why is None else f"ended after about {tokens:,} tokens, with a cap of {self.cap:,}: {why}"
+
+
 @dataclass(slots=True)
 class Exchange:
     """The request of one probe on a connection of its ``lane``, and what has come of it so far.
 
-    ``deadline`` is the probe's, ``budget`` bounds what the response may make this process decode. ``reused``: the
-    connection was open before. ``status`` and ``limits`` are the response's; ``flooded``: it overran the ``budget``.
+    ``deadline`` is the probe's, ``budget`` bounds what the response may make this process decode. ``spare`` is asked
+    where a server heeds no cap on tokens. ``reused``: the connection was open before. ``status`` and ``limits`` are the
+    response's; ``flooded``: it overran the ``budget``.
     """
 
     lane: Lane
@@ -65,6 +99,7 @@ class Exchange:
     deadline: Deadline
     budget: ReadBudget
     overrides: ProbeOverrides | None = None
+    spare: "Spare | None" = None
     reused: bool = False
     status: int | None = None
     limits: RateLimits | None = None
@@ -148,6 +183,8 @@ class Exchange:
                     timeline.followed.add(len(timeline.contents) - 1)
                 if self.overrides is not None:
                     self.overrides.on_output(output, stamp.at)
+        if progress and self.spare is not None and (why := self.spare.refusal(answer.chars)) is not None:
+            answer.failure = answer.failure or Failure(Outcome.SKIPPED, why)
         return progress
 
     def note_timeout(self) -> None:

@@ -22,8 +22,10 @@ from probes.measure.connections import Connections
 from probes.measure.deadline import Deadline
 from probes.measure.exchange import (
     ANSWERED_TOO_EARLY,
+    Afford,
     Exchange,
     ProbeOverrides,
+    Spare,
     failure_of,
     is_stream,
     read_error_response,
@@ -122,25 +124,35 @@ class Prober:
         self._connections.close()
 
     async def probe(
-        self, credentials: Credentials | None, due: int | None = None, overrides: ProbeOverrides | None = None
+        self,
+        credentials: Credentials | None,
+        due: int | None = None,
+        overrides: ProbeOverrides | None = None,
+        afford: Afford | None = None,
     ) -> ProbeResult:
         """Probe once, now. ``due`` is when it should have begun (monotonic ns; None: now). Never raises a failure.
+
+        ``afford`` is asked where the server heeds no cap on tokens; None: what it sends is read.
 
         A cancelled probe ends in a sample too: `skipped`, since what it would have measured is not known. So does one
         that meets a defect of ours, anywhere: `own_fault`.
         """
         with self._noise_monitor.during_probe():
-            return await self._measured(credentials, due, overrides)
+            return await self._measured(credentials, due, overrides, afford)
 
     async def _measured(
-        self, credentials: Credentials | None, due: int | None, overrides: ProbeOverrides | None
+        self,
+        credentials: Credentials | None,
+        due: int | None,
+        overrides: ProbeOverrides | None,
+        afford: Afford | None,
     ) -> ProbeResult:
         """The result of a probe that begins now, whatever becomes of it."""
         host_before = self._noise_monitor.snapshot()
         started, started_at = time.monotonic_ns(), time.time_ns() // 1_000_000
         timeline = Timeline(due=started if due is None else due, started=started)
         try:
-            exchange = self._begin(timeline, overrides)
+            exchange = self._begin(timeline, overrides, afford)
             await self._run(exchange, credentials)
             absences = self._noise_monitor.absences(started)
             timeline.thefts = self._noise_monitor.thefts(started)
@@ -158,7 +170,7 @@ class Prober:
         sample = unmeasured_sample(self.endpoint, outcome, detail, vantage=self._vantage, started_at=started_at)
         return ProbeResult(replace(sample, reopened=reopened(timeline)), "", timeline)
 
-    def _begin(self, timeline: Timeline, overrides: ProbeOverrides | None) -> Exchange:
+    def _begin(self, timeline: Timeline, overrides: ProbeOverrides | None, afford: Afford | None) -> Exchange:
         """The exchange of a probe that begins now, on the lane whose turn it is."""
         return Exchange(
             lane=self._connections.take_turn(),
@@ -167,6 +179,7 @@ class Prober:
             deadline=Deadline(self.endpoint.timeouts),
             budget=ReadBudget.of_answer(self.endpoint.output_cap),
             overrides=overrides,
+            spare=None if afford is None else Spare.of(afford, self.endpoint.output_cap),
         )
 
     async def _run(self, exchange: Exchange, credentials: Credentials | None) -> None:

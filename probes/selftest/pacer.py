@@ -118,7 +118,7 @@ class PacedAnswer:
     until: list[int] = field(default_factory=list)
 
     def note_left(self, until: int | None) -> None:
-        """Note by when all tokens so far have left (monotonic ns), unless the newest has not: it leaves with later ones."""
+        """Note by when all tokens so far have left (monotonic ns); None where the newest still waits for others."""
         if until is not None:
             self.until += [until] * (len(self.at) - len(self.until))
 

@@ -143,6 +143,7 @@ class UringReader:
         self._wanted = self._reading = False
         self._opened_ns = self._previous_ns = self._newest_ns = time.monotonic_ns()
         self._left_since_ns: int | None = None
+        self._was_full = False
 
     def resume_reading(self) -> None:
         """Have the kernel read, unless it still does."""
@@ -204,7 +205,10 @@ class UringReader:
             self._previous_ns = self._newest_ns = at
             return stamp._replace(at=at)
         if at > self._newest_ns:
-            self._previous_ns, self._newest_ns = self._newest_ns, at
+            if not self._was_full:  # else what it left there came no later than its own stamp
+                self._previous_ns = self._newest_ns
+            self._newest_ns = at
+        self._was_full = size == DATA_SIZE
         if self._left_since_ns is not None:
             armed_ns = self._submission.armed_ns
             if armed_ns is None or at <= armed_ns:

@@ -1,9 +1,9 @@
 """An engine's services with a script in place of an engine, for monitors and races under test."""
 
-from collections.abc import Callable, Collection
-from functools import partial
+from collections.abc import Collection
 
 from probes.endpoint import Endpoint
+from probes.engine.spending import Reservation
 from probes.feed.messages import MonitorStatus
 from probes.keys.secret import KeyMissing
 from probes.measure.probe import Prober, ProbeResult
@@ -11,6 +11,17 @@ from probes.sample import Sample
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
+
+
+class ScriptedReservation(Reservation):
+    def __init__(self, reserved: list[str], name: str) -> None:
+        self._reserved, self._name = reserved, name
+
+    def cover(self, written: int) -> str | None:
+        return None
+
+    def release(self) -> None:
+        self._reserved.remove(self._name)
 
 
 class ScriptedServices:
@@ -35,9 +46,10 @@ class ScriptedServices:
     def budget_refusal(self, *endpoints: Endpoint) -> str | None:
         return self.refusal
 
-    def reserve_budget(self, endpoint: Endpoint) -> Callable[[], None]:
+    def reserve_budget(self, endpoint: Endpoint) -> Reservation:
+        """What this reserves is noted; it has room for whatever a server sends."""
         self.reserved.append(endpoint.name)
-        return partial(self.reserved.remove, endpoint.name)
+        return ScriptedReservation(self.reserved, endpoint.name)
 
     def record_cost(self, sample: Sample, endpoint: Endpoint) -> None:
         self.costs.append((sample, endpoint))

@@ -28,7 +28,7 @@ class Prober:
     def __init__(self, bench: "Bench") -> None:
         self.bench, self.closed = bench, False
 
-    async def probe(self, key, due=None):
+    async def probe(self, key, due=None, afford=None):
         self.bench.sent.append(round(self.bench.loop.time() - self.bench.failed_at, 3))
         try:
             await asyncio.sleep(self.bench.takes_s)

@@ -36,7 +36,7 @@ class ScriptedProber:
     closed: bool = False
     idle_limit_s: float = math.inf
 
-    async def probe(self, key: Credentials | None, due: int | None = None) -> ProbeResult:
+    async def probe(self, key: Credentials | None, due: int | None = None, afford: object = None) -> ProbeResult:
         self.asked.append(due)
         try:
             await self.go.wait()

@@ -41,7 +41,7 @@ class ScriptedProber:
         self.endpoint, self.world = one, world
         self.closed = self.running = self.used = False
 
-    async def probe(self, credentials, due=None, overrides=None):
+    async def probe(self, credentials, due=None, overrides=None, afford=None):
         assert not self.closed, "a prober that was closed is used"
         assert not self.running, "a probe is doubled"
         self.running = self.used = True

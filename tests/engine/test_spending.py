@@ -57,9 +57,9 @@ async def test_a_block_is_there_before_the_first_probe_and_the_rest_goes_back():
     assert spending.refusal(WATCHED) is not None
     await spending.begin()
     assert spending.refusal(WATCHED) is None
-    release = spending.reserve(WATCHED)
+    reserved = spending.reserve(WATCHED)
     spending.add(sample(started_at=time.time_ns() // 1_000_000, input_tokens=5, output_tokens=20), WATCHED)
-    release()
+    reserved.release()
     await spending.close()
     assert source.left == 10 * MOST.tokens - spending.ledger.tokens
 

@@ -121,7 +121,7 @@ def test_no_earlier_than_the_request_was_sent():
 
 
 def test_what_was_stolen_at_another_time_bends_nothing():
-    """70 ms before, between and behind the outputs that figures are made of: a probe of some seconds keeps its trust."""
+    """Before, between and behind the outputs that figures are made of: a probe of some seconds keeps its trust."""
     made = timeline((100, 0), (200, 0), (300, 0))
     at = ((0, 99), (101, 299), (301, 400))
     assert error_bound(replace(made, thefts=tuple(Theft(a * MS, b * MS, 70 * MS) for a, b in at))).trusted is True

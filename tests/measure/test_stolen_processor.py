@@ -73,7 +73,7 @@ def write_steal(stat: Path, hundredths: int) -> None:
     rows = [("cpu ", hundredths), ("cpu0", hundredths), ("cpu1", 0)]
     new = stat.with_suffix(".new")
     new.write_text("".join(f"{name} 1 1 1 1 1 1 1 {one} 0 0\n" for name, one in rows))
-    os.replace(new, stat)
+    new.replace(stat)
 
 
 def is_stopped(pid: int) -> bool:

@@ -15,6 +15,7 @@ from probes.engine.endpoint_backoff import EndpointBackoff
 from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
 from probes.engine.gate.sides import most_usd, why_lost
 from probes.engine.services import ProbeServices
+from probes.engine.spending import Reservation
 from probes.gate.rule import decide
 from probes.gate.verdict import WARM_UPS, GateEvidence, GateRequest, GateVerdict, PastStretches, Round
 from probes.keys.secret import KeyMissing
@@ -146,12 +147,12 @@ class GateTask:
         self._ended = self._reason_to_end(sides)
         samples: dict[str, Sample] = {}
         with contextlib.ExitStack() as reserved:
-            if self._ended is None:
-                for side in sides:
-                    reserved.callback(self._services.reserve_budget(side.endpoint))
-            for side in sides:
+            reservations = [self._services.reserve_budget(one.endpoint) for one in sides] if not self._ended else []
+            for one in reservations:
+                reserved.callback(one.release)
+            for side, reservation in zip(sides, reservations, strict=False):
                 if self._ended is None:
-                    samples[side.endpoint.name] = await self._probe(side)
+                    samples[side.endpoint.name] = await self._probe(side, reservation)
         if not samples:
             return
         lost = why_lost(samples, order) if counts else None
@@ -175,7 +176,7 @@ class GateTask:
         self._on_news(GateWait(late.endpoint.name, seconds, late.why))
         await self._until_stopped(asyncio.ensure_future(self._sleep(seconds)))
 
-    async def _probe(self, side: "_Side") -> Sample:
+    async def _probe(self, side: "_Side", reserved: Reservation) -> Sample:
         """Probe one endpoint, and count what that may have cost."""
         endpoint = side.endpoint
         await self._until_stopped(asyncio.ensure_future(self._sleep(SETTLE_S)))
@@ -189,7 +190,8 @@ class GateTask:
                 await self._until_stopped(asyncio.ensure_future(side.prober.prepare(credentials)))
                 if self._ended is None:
                     self._probes += 1
-                    result = await self._until_stopped(asyncio.ensure_future(side.prober.probe(credentials)))
+                    probing = side.prober.probe(credentials, afford=reserved.cover)
+                    result = await self._until_stopped(asyncio.ensure_future(probing))
         if result is None:
             outcome = Outcome.SKIPPED if self._ended == STOPPED else Outcome.NO_KEY
             return unmeasured_sample(endpoint, outcome, self._ended or "", vantage=self._vantage)

@@ -8,7 +8,7 @@ from probes.events import Kind, Output
 from probes.figures.plausible import plausible_running_count
 from probes.keys.redaction import Redactions
 from probes.keys.secret import REPLACEMENT
-from probes.measure.exchange import ProbeOverrides
+from probes.measure.exchange import Afford, ProbeOverrides
 from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.race.heat import LaneResult
@@ -26,11 +26,12 @@ class LaneRunner:
     counted yet.
     """
 
-    def __init__(self, prober: Prober, lane: int, chars_per_token: float | None) -> None:
+    def __init__(self, prober: Prober, lane: int, chars_per_token: float | None, afford: Afford | None = None) -> None:
         self.endpoint: Endpoint = prober.endpoint
         self.result: LaneResult | None = None
         self.place: int | None = None
         self._prober = prober
+        self._afford = afford
         self._lane = lane
         self._state: LaneState = "preparing"
         self._barrier: StartBarrier | None = None
@@ -67,7 +68,8 @@ class LaneRunner:
             self._progress.add(event)
 
         try:
-            probed = await self._prober.probe(credentials, overrides=ProbeOverrides(nonce, gate, on_output))
+            overrides = ProbeOverrides(nonce, gate, on_output)
+            probed = await self._prober.probe(credentials, overrides=overrides, afford=self._afford)
         finally:
             barrier.withdraw(self._lane)
         self.result = self._result(probed, barrier)

@@ -12,6 +12,7 @@ from probes.engine.race.lane_runner import LaneRunner, finished
 from probes.engine.race.lanes import differences
 from probes.engine.race.start_barrier import StartBarrier
 from probes.engine.services import ProbeServices
+from probes.engine.spending import Reservation
 from probes.keys.secret import KeyMissing
 from probes.measure.build_sample import unmeasured_sample
 from probes.measure.probe import Prober
@@ -149,11 +150,12 @@ class RaceTask:
     async def _run_heat(self) -> None:
         """Run one heat, its highest cost reserved in the budget. A heat that `stop` cancels is not counted."""
         with contextlib.ExitStack() as reserved:
-            for endpoint in self._endpoints:
-                reserved.callback(self._services.reserve_budget(endpoint))
-            await self._run_reserved_heat()
+            reservations = [self._services.reserve_budget(endpoint) for endpoint in self._endpoints]
+            for one in reservations:
+                reserved.callback(one.release)
+            await self._run_reserved_heat(reservations)
 
-    async def _run_reserved_heat(self) -> None:
+    async def _run_reserved_heat(self, reservations: Sequence[Reservation]) -> None:
         if self._heats:
             await self._pause_between_heats()
         if self._is_stopped():
@@ -162,7 +164,7 @@ class RaceTask:
         order = rotated(range(len(self._probers)), len(self._heats))
         barrier = StartBarrier(order)
         self._runners = [
-            LaneRunner(one, lane, self._chars_per_token.get(one.endpoint.name))
+            LaneRunner(one, lane, self._chars_per_token.get(one.endpoint.name), reservations[lane].cover)
             for lane, one in enumerate(self._probers)
         ]
         started_at, heat_nonce = time.time_ns() // 1_000_000, nonce()

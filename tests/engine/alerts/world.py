@@ -51,7 +51,7 @@ class Prober:
     def __init__(self, world: "World", endpoint: Endpoint) -> None:
         self._world, self._endpoint = world, endpoint
 
-    async def probe(self, key, due=None):
+    async def probe(self, key, due=None, afford=None):
         world, endpoint = self._world, self._endpoint
         began = world.seconds
         outcome = world.script(endpoint, began)

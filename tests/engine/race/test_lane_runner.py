@@ -38,7 +38,7 @@ class Scripted:
         self.meanwhile: Callable[[], None] = lambda: None
         self._barrier, self._outputs, self._ends = barrier, outputs, ends
 
-    async def probe(self, _: Credentials | None, overrides: ProbeOverrides) -> ProbeResult:
+    async def probe(self, _: Credentials | None, overrides: ProbeOverrides, afford: object) -> ProbeResult:
         assert overrides.nonce == "nonce"
         timeline = Timeline(due=0, started=0)
         if self.sent_ms is None:

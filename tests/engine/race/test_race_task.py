@@ -301,7 +301,9 @@ def test_every_lane_of_a_heat_is_asked_for_and_set_aside_together():
 
         def reserve_budget(self, endpoint):
             reserved.append(endpoint.name)
-            return lambda: asked.append(endpoint.name)
+            reservation = super().reserve_budget(endpoint)
+            reservation.release = lambda: asked.append(endpoint.name)
+            return reservation
 
     race = raced({"a": FAST, "b": FAST}, replace(REQUEST, heats=3), services=Noting())
     assert (len(race.heats), race.stopped) == (1, "not for both")
