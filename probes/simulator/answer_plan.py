@@ -105,7 +105,7 @@ def _planned_tokens(behaviour: Behaviour, request: AnswerRequest, rng: Random) -
     thinking = None if request.thinking == "off" else behaviour.reasoning_tokens
     reasoning = prose.written_tokens(prose.REASONING, _count(thinking, rng) or 0, rng)
     answer = prose.written_tokens(behaviour.text, _count(behaviour.output_tokens, rng), rng)
-    if request.cap is None or len(reasoning) + len(answer) <= request.cap:
+    if request.cap is None or not behaviour.heeds_cap or len(reasoning) + len(answer) <= request.cap:
         return reasoning, answer, "stop"
     return reasoning[: request.cap], answer[: max(0, request.cap - len(reasoning))], "length"
 

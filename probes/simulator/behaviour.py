@@ -62,13 +62,13 @@ class Behaviour:
     is when the headers and the role chunk are sent, None for together with the first token. ``tokens_per_s`` is the
     decode speed. ``tokens_per_chunk`` is drawn for every event; a diffusion model's blocks are a large number here.
 
-    Text. ``text`` is sent once, or repeated to ``output_tokens`` tokens, but never past the output cap of the request;
-    text of several sentences starts at a random one. ``kind`` says whether it is an answer, a refusal or tool
-    arguments. ``reasoning_tokens`` come first, in the field ``reasoning_style`` names: ``parts`` is a list of typed
-    parts (Mistral), ``hidden`` sends nothing and counts it in the usage. The other dialects have one form for
-    reasoning, except Responses, which sends a summary where the request asks for one, and with ``reasoning_text`` (open
-    models) the text itself. With a ``summary``, that share of the reasoning's text is sent, in a few events shortly
-    before the answer.
+    Text. ``text`` is sent once, or repeated to ``output_tokens`` tokens, but never past the output cap of the request,
+    unless no cap is heeded (``heeds_cap``); text of several sentences starts at a random one. ``kind`` says whether it
+    is an answer, a refusal or tool arguments. ``reasoning_tokens`` come first, in the field ``reasoning_style`` names:
+    ``parts`` is a list of typed parts (Mistral), ``hidden`` sends nothing and counts it in the usage. The other
+    dialects have one form for reasoning, except Responses, which sends a summary where the request asks for one, and
+    with ``reasoning_text`` (open models) the text itself. With a ``summary``, that share of the reasoning's text is
+    sent, in a few events shortly before the answer.
 
     Usage. ``never`` is none in any dialect, the other places are those of chat completions: ``own_chunk`` has empty
     choices and comes after the finish; with ``usage_when_asked`` only if the request set ``include_usage``.
@@ -99,6 +99,7 @@ class Behaviour:
     text: str | tuple[str, ...] = prose.ANSWER
     kind: Kind = Kind.ANSWER
     output_tokens: Distribution | None = None
+    heeds_cap: bool = True
     reasoning_tokens: Distribution | None = None
     reasoning_style: ReasoningStyle = "reasoning"
     summary: float | None = None

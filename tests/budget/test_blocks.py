@@ -97,9 +97,15 @@ def test_what_was_not_spent_is_given_back_but_for_probes_that_run():
 
 @dataclass
 class Fleet:
-    """Holders that take, send, end and give back in any order; ``sent`` is what their probes have really cost."""
+    """Holders that take, send, end and give back in any order; ``sent`` is what their probes have really cost.
+
+    A probe costs at most ``factor`` times what was set aside for it. ``over`` is by how much each holder's last probe
+    that passed all that the holder had did so.
+    """
 
     cap: int
+    factor: int = 1
+    over: dict[str, int] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
     grants: Grants = field(default_factory=Grants)
     holders: dict[str, HolderLedger] = field(default_factory=dict)
@@ -125,7 +131,8 @@ class Fleet:
             self.grants, block = self.grants.take(self.ledger, name, DAY, Spent(0.0, amount), PROBE)
             self.holders[name] = holder.grant(DAY, block)
         elif what == "send" and holder.refusal(PROBE) is None:
-            cost = min(amount, PROBE.tokens)
+            cost = min(amount, self.factor * PROBE.tokens)
+            self.over[name] = max(self.over.get(name, 0), cost - (holder.room.tokens_per_day or 0))
             self.holders[name] = holder.spend(Spent(0.0, cost))
             self.sent += cost
             self.untold[name] = self.untold.get(name, 0) + cost
@@ -154,6 +161,18 @@ def test_holders_never_send_more_than_the_cap_however_they_end(cap: int, acts: l
         fleet.act(*act)
         granted = sum(one.granted.tokens for one in fleet.grants.grants.values())
         assert fleet.sent <= granted <= cap
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 20_000), st.integers(1, 40), st.lists(ACTS, max_size=120))
+def test_holders_whose_servers_heed_no_cap_pass_it_by_one_probe_each(
+    cap: int, factor: int, acts: list[tuple[str, int, int]]
+):
+    """What a holder has sent beyond its blocks comes out of its next one, or is known to who grants."""
+    fleet = Fleet(cap, factor)
+    for act in acts:
+        fleet.act(*act)
+        assert fleet.sent <= cap + sum(max(0, one) for one in fleet.over.values())
 
 
 @settings(max_examples=100, deadline=None)

@@ -279,3 +279,50 @@ async def test_a_request_that_is_sent_twice_costs_its_input_twice():
         await spending.over()
     assert [one.reopened for one in spending.samples] == [False, True]
     assert spending.engine.status.tokens_today == (21 + 3) + (21 + 21 + 3)
+
+
+HEEDLESS = replace(QUICK, output_tokens=Constant(2_000), tokens_per_s=Constant(50_000), heeds_cap=False)
+"""2,000 tokens whatever the cap is."""
+
+
+async def test_a_server_that_heeds_no_cap_passes_the_days_once_and_is_known_then_also_after_a_restart(tmp_path):
+    async with simulating(HEEDLESS) as simulator:
+        watched = replace(twelve(simulator.url, PATIENT)[0], max_output_tokens=100)
+        each = 2_000 + prompt_tokens(watched)
+        spending = Spending(5 * each, [watched])
+        for _ in range(8):
+            await spending.probed()
+        await spending.over()
+        sent = len(simulator.records)
+    written = [one.output_tokens for one in spending.samples if one.outcome is Outcome.OK]
+    assert written == [2_000] * sent
+    assert sent == 4, "the fifth might need a quarter more than each of them"
+    assert spending.engine.status.tokens_today <= 5 * each
+    assert "may be needed" in (spending.engine.status.over_budget or "")
+    plan = Plan((watched,), Budget(None, 5 * each), url_of(tmp_path / "history.db"))
+    fill(plan.store_url, spending.samples)
+    ledger, recent = read_history(plan)
+    assert ledger.tokens == spending.engine.status.tokens_today
+    again = Engine([watched], ledger, store=None, keys=NoKeys(), recent=recent)  # type: ignore[arg-type]
+    assert again.budget_refusal(watched) is not None
+    assert Engine([watched], ledger, store=None, keys=NoKeys()).budget_refusal(watched) is None  # type: ignore[arg-type]
+
+
+async def test_a_running_probe_ends_where_the_day_has_no_room_for_what_its_server_sends():
+    async with simulating(replace(HEEDLESS, output_tokens=Constant(20_000))) as simulator:
+        watched = replace(twelve(simulator.url, PATIENT)[0], max_output_tokens=100)
+        spending = Spending(1_000, [watched])
+        [sample] = await spending.one_by_one()
+    assert sample.outcome is Outcome.SKIPPED
+    assert "with a cap of 100: the day's budget of 1,000 tokens has" in (sample.outcome_detail or "")
+    assert sample.output_tokens is not None
+    assert 200 <= sample.output_tokens <= 1_000
+    assert spending.engine.status.tokens_today <= 1_000
+
+
+async def test_a_server_that_heeds_no_cap_is_read_to_its_end_while_there_is_room():
+    async with simulating(HEEDLESS) as simulator:
+        spending = Spending(100_000, [replace(twelve(simulator.url, PATIENT)[0], max_output_tokens=100)])
+        [sample] = await spending.one_by_one()
+    assert (sample.outcome, sample.output_tokens, sample.finish_reason) == (Outcome.OK, 2_000, "stop")
+    assert spending.engine.status.over_budget is None

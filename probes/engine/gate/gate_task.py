@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import replace
 
 from probes.budget.charge import charge
+from probes.budget.overruns import Overruns
 from probes.endpoint import Endpoint
 from probes.engine.endpoint_backoff import EndpointBackoff
 from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
@@ -72,6 +73,7 @@ class GateTask:
         self._samples: list[Sample] = []
         self._probes = 0
         self._usd = 0.0
+        self._overruns = Overruns()
         self._lost = 0
         self._ended = ended
         self._task: asyncio.Future[Any] | None = None
@@ -135,7 +137,8 @@ class GateTask:
             return self._ended
         if self._probes + len(sides) > request.max_probes:
             return f"the cap of {request.max_probes:,} probes is reached"
-        most = sum(map(most_usd, endpoints))
+        now_ms = time.time_ns() // 1_000_000
+        most = sum(max(most_usd(one), self._overruns.highest_charge(one, now_ms).usd) for one in endpoints)
         if request.max_usd is not None and self._usd + most > request.max_usd:
             return f"the cap of ${request.max_usd:,.2f} might be passed: ${self._usd:,.4f} is spent"
         return self._services.budget_refusal(*endpoints)
@@ -199,6 +202,7 @@ class GateTask:
         self._samples.append(sample)
         self._services.record_cost(sample, endpoint)
         self._usd += charge(sample, endpoint).usd
+        self._overruns = self._overruns.note(sample, endpoint)
         side.note(result, self._rng)
         return sample
 
