@@ -14,6 +14,7 @@ from probes.measure.exchange import (
     ERROR_BODY_LIMIT,
     Exchange,
     ProbeOverrides,
+    Spare,
     failure_of,
     is_stream,
     read_error_body,
@@ -377,3 +378,21 @@ def test_an_error_that_is_no_close_is_itself_whenever_it_came(reused):
     exchange.timeline.setup = None if reused else NEW_TLS
     said = ExchangeError(Outcome.PROTOCOL, "not HTTP")
     assert failure_of(said, exchange, cast(Transport, Ended(-5))) == Failure(Outcome.PROTOCOL, "not HTTP")
+
+
+async def test_an_answer_past_twice_its_cap_is_asked_for_and_ended_where_there_is_no_room():
+    """An answer of the cap's tokens has never so many characters; from there on each quarter more is asked for."""
+    asked = []
+
+    def afford(tokens: int) -> str | None:
+        asked.append(tokens)
+        return "no room" if tokens >= 250 else None
+
+    exchange = begun(spare=Spare.of(afford, 100))
+    words = [[Output(Kind.ANSWER, "x" * 100)]] * 20
+    await read(exchange, Script(*words), *[b"x\n"] * 20)
+    assert asked == [225, 300]
+    assert exchange.answer.chars == 1_200
+    assert exchange.answer.failure == Failure(
+        Outcome.SKIPPED, "ended after about 300 tokens, with a cap of 100: no room"
+    )

@@ -219,6 +219,24 @@ def test_a_segment_that_overtook_another_is_there_when_the_other_is(run):
     run(main)
 
 
+def test_what_a_full_read_left_there_may_have_come_before_that_reads_stamp(run):
+    """The kernel had one segment of it, stamped by its newest part; what came since has given the rest a newer one."""
+
+    async def main():
+        async with listening() as (reader, reads, far):
+            far.sendall(b"a")
+            await reads.until(1)
+            [(first, _)] = reads
+            full, rest = b"b" * DATA_SIZE, b"c" * 10
+            for data, later in ((full, 5_000), (rest, 9_000), (rest, 12_000)):
+                stamp = Stamp(first.at + later, 10**9, 0, kernel=True)
+                reader._on_completion(Completion(reader._tag, data, 1, 0, more=True), stamp)
+            assert [one.uncertainty_ns for one, _ in reads[1:]] == [5_000, 9_000, 3_000]
+            assert [one.end_uncertainty_ns for one, _ in reads[1:]] == [5_000, 0, 0]
+
+    run(main)
+
+
 def test_what_came_before_the_kernel_was_asked_may_have_come_since_then(run):
     async def main():
         near, far = pair()

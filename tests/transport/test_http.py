@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from probes.sockets.connection_timing import Stamp
 from probes.sockets.stream import UNREAD_LIMIT
 from probes.tls.context import tls_context
 from probes.transport.base import Response
@@ -95,6 +96,17 @@ async def test_a_first_request_pays_the_set_up_and_a_second_does_not():
         assert await connection.open(ASKED, plenty()) is None
         await ask(connection, server.url)
         assert server.accepted == 1
+
+
+async def test_a_head_with_some_of_its_body_behind_it_in_one_read_is_as_uncertain_as_the_reads_beginning():
+    async with serving() as server, connection_to(server.url) as connection:
+        await connection.open(ASKED, plenty())
+        reply = await connection.send(WireRequest(server.url + "/x", {}, b"{}"))
+        assert reply.head is not None
+        reads: list[Stamp] = []
+        await reply.body.read_while(lambda stamp, _: bool(reads.append(stamp)))
+        assert reads[0].at == reply.head.at, "they came together"
+        assert reply.head.end_uncertainty_ns == reads[0].uncertainty_ns
 
 
 async def test_no_cookie_is_kept_for_the_next_request():

@@ -162,6 +162,19 @@ def test_the_cap_of_money_is_never_passed(world: World, probes: int):
     assert "cap of $" in run.verdict.why
 
 
+def test_sides_that_heed_no_cap_on_tokens_pass_the_cap_of_money_once_each_at_most(world: World):
+    """And from then on a round is sent where there is room for what they really send."""
+    usual = endpoint(max_output_tokens=8, price=PRICE)
+    most, headless = most_usd(usual), replace(USUAL, output_tokens=Constant(80), heeds_cap=False)
+    request = replace(REQUEST, margin=0.001, max_usd=25 * most)
+    run = world.run({"new": headless, "base": headless}, request, price=PRICE)
+    costs = [charge(*one).usd for one in world.services.costs]
+    assert max(costs) > 2 * most
+    assert run.usd is not None
+    assert run.usd <= 25 * most, "the first round had room, and what was known after it was not passed"
+    assert run.usd > 25 * most - 2 * 1.25 * max(costs)
+
+
 def test_the_days_budget_ends_it_before_anything_is_sent(world: World):
     world.services.refusal = "the day's budget is spent"
     run = world.run({"new": USUAL, "base": USUAL})

@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from probes.budget.charge import highest_charge
 from probes.config.load import load
 from probes.diagnosis.reachability import DEFAULT_PLAN
 from probes.engine.engine import Engine
@@ -86,9 +87,11 @@ class Watched:
 
 
 @asynccontextmanager
-async def watching(folder: Path, hosts: int, workers: int, interval: float, extra: str = "") -> AsyncIterator[Watched]:
+async def watching(
+    folder: Path, hosts: int, workers: int, interval: float, extra: str = "", model: Behaviour = QUICK
+) -> AsyncIterator[Watched]:
     async with AsyncExitStack() as stack:
-        simulators = [await stack.enter_async_context(simulating(QUICK)) for _ in range(hosts)]
+        simulators = [await stack.enter_async_context(simulating(model)) for _ in range(hosts)]
         path = configuration(folder, simulators, workers=workers, interval=interval, extra=extra)
         plan = Plan.of(load(path))
         engine = await stack.enter_async_context(open_engine(plan))
@@ -191,6 +194,20 @@ async def test_workers_together_never_pass_the_days_cap(tmp_path):
     assert 0 < one.engine.status.tokens_today <= 2000
     sent = sum(len(simulator.records) for simulator in one.simulators)
     assert sent * 22 <= 2000, "so much each of them counts for at least"
+
+
+async def test_workers_whose_servers_heed_no_cap_on_tokens_pass_the_days_cap_once_for_each_at_most(tmp_path):
+    cap, tokens = "[budget]\ntokens_per_day = 5000", 200
+    headless = replace(QUICK, output_tokens=Constant(tokens), tokens_per_s=Constant(5_000), heeds_cap=False)
+    async with watching(tmp_path, hosts=4, workers=2, interval=0.1, extra=cap, model=headless) as one:
+        await one.until(lambda: one.engine.status.over_budget is not None)
+        assert max(sample.output_tokens or 0 for sample in one.samples) == tokens
+    expected = {one.name: highest_charge(one).tokens for one in one.plan.endpoints}
+    first = {}
+    for sample in one.samples:
+        if sample.outcome is Outcome.OK:
+            first.setdefault(sample.endpoint, (sample.input_tokens or 0) + tokens - expected[sample.endpoint])
+    assert 0 < one.engine.status.tokens_today <= 5000 + sum(first.values())
 
 
 async def test_a_probe_that_runs_when_the_engine_stops_is_a_sample(tmp_path):
