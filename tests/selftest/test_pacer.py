@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from typing import cast
 from urllib.parse import urlsplit
 
 import httpx
@@ -12,7 +13,8 @@ import pytest
 
 from probes.selftest.anonymous_tls import anonymous_context
 from probes.selftest.load import Load
-from probes.selftest.pacer import WORDS, Client, Pacer
+from probes.selftest.pacer import WORDS, Client, PacedAnswer, Pacer
+from probes.selftest.send_timestamps import SendTimestamps
 from probes.sockets.receive_timestamps import StampedSocket, stamping_socket
 from tests.sockets.pairs import arrive, kernel_stamps, on_linux, pair
 
@@ -126,3 +128,31 @@ def test_a_client_it_does_not_know_is_sent_away_and_the_next_is_served(pacer):
     with pytest.raises(httpx.HTTPError):
         ask(pacer.urls[0], model="another")
     assert '"content": "ticked"' in ask(pacer.urls[0])
+
+
+class Stamps:
+    """The stamps of a socket in which what was written waits, or does not."""
+
+    def __init__(self, *, waits: bool, left: int | None = None) -> None:
+        self._waits, self._left = waits, left
+
+    def has_unsent(self) -> bool:
+        return self._waits
+
+    def last(self, since: int, now: int) -> int | None:
+        return self._left
+
+
+def test_what_still_waits_in_the_socket_left_with_what_came_after_it():
+    """Else a write that only queued it, since no ACK was taken in, would be told as the instant at which it left."""
+    near, far = socket.socketpair()
+    with near, far:
+        at, until = Client(near, cast(SendTimestamps, Stamps(waits=True)), None).send(b"x")
+        assert until is None
+        assert at <= time.monotonic_ns()
+        assert Client(near, cast(SendTimestamps, Stamps(waits=False, left=7)), None).send(b"x") == (7, 7)
+        answer = PacedAnswer(Client(near, None, None), LOAD, "m", 3, 0, 0)
+    for at, left in ((1, None), (2, None), (3, 9), (10, 11)):
+        answer.at.append(at)
+        answer.note_left(left)
+    assert answer.until == [9, 9, 9, 11]
