@@ -24,6 +24,8 @@ LOAD = Load(4, 500, tokens=100, interval=0.3)
 LOOPS = 2 * (os.cpu_count() or 1)
 MEASURED_S = 4.0
 VAGUE_MS = VAGUE_NS / 1e6
+FEW = 0.1
+"""Of the samples: thefts that are too short to be seen spoil no more of them."""
 
 WITHOUT_REAL_TIME = """
 import ctypes, os, resource, sys
@@ -83,7 +85,7 @@ def test_on_a_crowded_machine_no_sample_is_off_by_more_than_its_bound_and_what_i
     assert compared, "no probe ended well in so many seconds"
     assert {one.reader for one in compared} <= {ReaderKind.KERNEL.value, ReaderKind.LOOP.value}
     found = list(wrong(compared, truths))
-    if found and taken_ms:
+    if found and taken_ms and len(found) <= FEW * len(compared):
         pytest.skip(
             f"the hypervisor took {taken_ms:g} ms, and of less than 10 ms nobody tells when: {'; '.join(found)}"
         )
