@@ -123,11 +123,12 @@ class InftopApp(TerminalApp):
         self._ticker.stop()
 
     def _start_source(self) -> None:
-        self.run_worker(self._listen(), group="source", exit_on_error=False)
+        listening = self._fleet.supervisor.keep("the screen's source", self._listen)
+        self.run_worker(listening, group="source", exit_on_error=False)
         self._follow_configuration()
 
     async def _listen(self) -> None:
-        """Run the source; a defect of ours that ends it is shown as its loss."""
+        """Run the source; a defect of ours that ends it is shown as its loss until it begins again."""
         try:
             await self._source.run(self._deliver)
         except Exception as error:
@@ -190,7 +191,7 @@ class InftopApp(TerminalApp):
         from probes.config.follow.follower import ConfigFollower
 
         for named in self._options.followed:
-            self._follower = ConfigFollower(named, self._configuration_changed)
+            self._follower = ConfigFollower(named, self._configuration_changed, supervisor=self._fleet.supervisor)
 
     def _configuration_changed(self, found: "Config | BrokenFile") -> None:
         """Take over endpoints, prompts and fixed options of a file that was changed; one that is wrong changes nothing.

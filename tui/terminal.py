@@ -15,6 +15,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
 from probes.signals import ending_signals
+from probes.supervision import call_on_loop
 
 ENDING_S: Final = 1.6
 """Seconds that a screen ended by a signal gives its engine to end, before the engine is killed."""
@@ -76,8 +77,7 @@ class TerminalDriver(LinuxDriver):
             self._loop.call_soon_threadsafe(lambda: self._app.exit(return_code=1, message=message))
 
     def _gone(self) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended: so has the screen
-            self._loop.call_soon_threadsafe(cast("EndingApp", self._app).leave, ENDING_S)
+        call_on_loop(self._loop, cast("EndingApp", self._app).leave, ENDING_S)
 
 
 class _TolerantFile:

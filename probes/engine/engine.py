@@ -34,8 +34,10 @@ from probes.measure.probe import REMEMBERED, Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.route import is_encrypted
 from probes.sample import Sample
+from probes.sockets.event_loop import reading_part
 from probes.store.problem import StoreProblem
 from probes.store.status import StoreStatus
+from probes.supervision import Supervisor
 from probes.tls.context import TlsContexts
 from probes.transport.factory import cold_transport_of, transport_of
 from probes.wire import load_dialect
@@ -95,7 +97,8 @@ class Engine:
     newest samples of earlier runs, oldest first, so that a restart does not probe again early. A listener's exception
     is logged; the others are still called. ``make_probing`` makes what probes, where that is not to be this process.
     ``blocks`` grants the parts of the day's budget that a `HolderLedger` may spend. Of endpoints that several recorders
-    share only those ``assigned`` are probed here, by name; None: all.
+    share only those ``assigned`` are probed here, by name; None: all. ``supervisor`` has the background work of its
+    process: what of it is down is in the engine's status.
     """
 
     def __init__(
@@ -113,7 +116,9 @@ class Engine:
         make_probing: "Callable[[Engine], Probing] | None" = None,
         blocks: BlockSource | None = None,
         assigned: Collection[str] | None = None,
+        supervisor: Supervisor | None = None,
     ) -> None:
+        self.supervisor = supervisor or Supervisor()
         self._store = store
         self._keys = keys
         self._recent = {name: deque(samples, maxlen=REMEMBERED) for name, samples in (recent or {}).items()}
@@ -285,6 +290,7 @@ class Engine:
             over_budget=self._probing.over_budget or self.spending.over(one.endpoint for one in self.monitors.values()),
             checks=self._reachability.newest,
             notice=self._current_notice(),
+            outages=self.supervisor.outages,
         )
 
     def _lag_ms(self) -> float | None:
@@ -319,9 +325,15 @@ class Engine:
         """Probe on schedule until ``stop`` is set, then let running probes finish for `GRACE_S`."""
         gc.collect()
         gc.freeze()  # what start-up has made stays: walking it again and again would hold up the clock
+        if (reading := reading_part(asyncio.get_running_loop())) is not None:
+            self.supervisor.add(reading)
         self._noise_monitor.start()
         await self.spending.begin()
-        beside = [asyncio.create_task(one) for one in (self._beat(), self._reachability.run(), self.spending.run())]
+        beside = [
+            self.supervisor.task("writing the recorder's status", self._beat),
+            self.supervisor.task("checks of reachability", self._reachability.run),
+            self.supervisor.task("blocks of the day's budget", self.spending.run),
+        ]
         stopping = asyncio.create_task(stop.wait())
         stopping.add_done_callback(lambda _: [one.cancel() for one in beside])
         await self._probing.run(stop)

@@ -58,7 +58,7 @@ class Reload:
         self._keys_changed = False
         self.config = begun
         self._status = ConfigurationStatus(str(begun.path), _now_ms())
-        self._follower = ConfigFollower(named, self.take, self._prepare)
+        self._follower = ConfigFollower(named, self.take, self._prepare, supervisor=engine.supervisor)
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:

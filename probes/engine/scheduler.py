@@ -205,12 +205,15 @@ class _SteadyScheduler(AsyncIOScheduler):  # type: ignore[misc]  # APScheduler 3
         """
         if self.state != STATE_RUNNING:
             return None
-        self._before_jobs()
+        try:
+            self._before_jobs()
+        except Exception:  # the clock is looked at again next time; without a return nobody would look at the schedule
+            log.exception("following the clock")
         now, store = self._steady_now(), self._lookup_jobstore("default")
         for job in store.get_due_jobs(now):
-            job._modify(next_run_time=job.trigger.get_next_fire_time(job.next_run_time, now))
-            store.update_job(job)
             try:
+                job._modify(next_run_time=job.trigger.get_next_fire_time(job.next_run_time, now))
+                store.update_job(job)
                 job.func(*job.args)
             except Exception:  # the others are due as well
                 log.exception("what is due of %s", job.id)

@@ -9,6 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -50,6 +51,7 @@ from probes.store.write.journal_folder import journal_folder, samples_for
 from probes.store.write.lease import TTL_S, Claim, Heartbeat
 from probes.store.write.recorder_lease import RecorderLease
 from probes.store.write.writer import Writer
+from probes.supervision import Supervisor
 from probes.tls.context import TlsContexts
 
 if TYPE_CHECKING:
@@ -161,10 +163,11 @@ async def open_engine(
     *,
     tls: ssl.SSLContext | None = None,
     watching: bool = True,
-    on_lost: Callable[[StoreHeld], None] = lambda _: None,
+    on_lost: Callable[[StoreHeld | StoreProblem], None] = lambda _: None,
     stop: asyncio.Event | None = None,
     heartbeat: Heartbeat | None = None,
     on_share: Callable[[str], None] | None = None,
+    supervisor: Supervisor | None = None,
 ) -> AsyncIterator[Engine]:
     """An engine on a plan, as the only recorder of its store; samples in memory are written at the end.
 
@@ -172,14 +175,16 @@ async def open_engine(
     Raises StoreHeld where another recorder has the store, or the vantage in a store that many places share. Whether one
     that is silent has stopped takes up to `TTL_S` to know, less where ``heartbeat`` has watched it before; ``stop``
     ends that wait.
-    ``on_lost`` is called with one that took over from us while we were stopped or could not reach the store. Any other
-    problem of the store is a state of the engine, not its end: probes go on and samples wait.
+    ``on_lost`` is called with one that took over from us while we were stopped or could not reach the store, or with
+    the defect that has ended the store's writer: the process is to end then. Any other problem of the store is a state
+    of the engine, not its end: probes go on and samples wait.
 
     With ``on_share``, where the plan says so, other recorders of the vantage do the same at once, and each probes its
     share of the endpoints; ``on_share`` is told what that is. StoreHeld is then of a recorder that does not share.
     """
     # the store's thread may hold the interpreter this long while data waits to be stamped
     sys.setswitchinterval(SWITCH_S)
+    supervisor = supervisor or Supervisor()
     warn_of(plan.endpoints if watching else ())
     async with contextlib.AsyncExitStack() as held:
         claim, vantage = None, None
@@ -187,7 +192,7 @@ async def open_engine(
             vantage = await held.enter_async_context(_share_vantage(plan))
             claim = vantage.claim
         elif watching:
-            holding = _hold_store(plan, stop or asyncio.Event(), heartbeat or Heartbeat())
+            holding = _hold_store(plan, stop or asyncio.Event(), heartbeat or Heartbeat(), supervisor)
             claim = await held.enter_async_context(holding)
         ledger, recent = await asyncio.to_thread(read_history, plan)
         writer = _writer(plan, claim, on_lost) if watching else None
@@ -205,10 +210,11 @@ async def open_engine(
                 make_probing=_workers(plan) if watching else None,
                 blocks=vantage,
                 assigned=None if vantage is None else (),
+                supervisor=supervisor,
             )
             if watching and plan.models_every is not None:
                 watch = _model_watch(engine, plan, plan.models_every, tls)
-                beside.callback(asyncio.create_task(watch.run(), name="lists of models").cancel)
+                beside.callback(engine.supervisor.task("lists of models", watch.run).cancel)
             if watching and plan.alerts is not None:
                 await beside.enter_async_context(_judging(engine, plan, plan.alerts, tls, shared=vantage is not None))
             if vantage is not None and on_share is not None:
@@ -262,12 +268,18 @@ async def _judging(
     store = StoreExchange(plan.store_url, plan.vantage)
 
     def notifier(settings: AlertSettings) -> Notifier:
-        return Notifier(plan.store_url, settings, is_well=lambda: alerting.is_well, contexts=TlsContexts(tls))
+        return Notifier(
+            plan.store_url,
+            settings,
+            is_well=lambda: alerting.is_well,
+            contexts=TlsContexts(tls),
+            supervisor=engine.supervisor,
+        )
 
     make_notifier = None if plan.simulated else notifier
     alerting = Alerting(engine, store, settings, vantage=plan.vantage, make_notifier=make_notifier, shared=shared)
     engine.alerts, engine.configure_alerts = lambda: alerting.status, alerting.configure
-    tasks = {asyncio.create_task(alerting.run(), name="alerts")}
+    tasks = {engine.supervisor.task("judging and incidents", alerting.run)}
     if not plan.simulated:
         pages = StatusWatch(
             lambda: [one.endpoint for one in engine.monitors.values()],
@@ -275,9 +287,7 @@ async def _judging(
             wanted=lambda: alerting.settings.status_pages,
             tls=tls,
         )
-        tasks.add(asyncio.create_task(pages.run(), name="status pages"))
-    for task in tasks:
-        task.add_done_callback(_log_defect)
+        tasks.add(engine.supervisor.task("status pages", pages.run))
     try:
         yield
     finally:
@@ -287,13 +297,7 @@ async def _judging(
         await alerting.close()
 
 
-def _log_defect(task: asyncio.Task[None]) -> None:
-    """Log what ended a task that goes on without end; probes go on without it."""
-    if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("%s have ended", task.get_name(), exc_info=error)
-
-
-def _writer(plan: Plan, claim: Claim | None, on_lost: Callable[[StoreHeld], None]) -> Writer:
+def _writer(plan: Plan, claim: Claim | None, on_lost: Callable[[StoreHeld | StoreProblem], None]) -> Writer:
     return Writer(
         plan.store_url,
         vantage=plan.vantage,
@@ -319,7 +323,9 @@ async def _share_vantage(plan: Plan) -> "AsyncIterator[SharedVantage]":
 
 
 @contextlib.asynccontextmanager
-async def _hold_store(plan: Plan, stop: asyncio.Event, heartbeat: Heartbeat) -> AsyncIterator[Claim]:
+async def _hold_store(
+    plan: Plan, stop: asyncio.Event, heartbeat: Heartbeat, supervisor: Supervisor
+) -> AsyncIterator[Claim]:
     """Be the only recorder. Waits while it is not known whether another is alive; raises StoreHeld where one is."""
     beside = plan.journal / "recorder" if is_postgres(plan.store_url) else path_of(plan.store_url)
     lease = RecorderLease(plan.store_url, plan.vantage, beside, heartbeat)
@@ -332,7 +338,7 @@ async def _hold_store(plan: Plan, stop: asyncio.Event, heartbeat: Heartbeat) -> 
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), LEASE_CHECK_S)
                 raise StoreHeld(None)
-        retaking = asyncio.create_task(_retake_locks(lease), name="recorder's locks")
+        retaking = supervisor.task("the recorder's locks", partial(_retake_locks, lease))
         yield lease.claim
     finally:
         if retaking is not None:

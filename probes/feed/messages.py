@@ -17,6 +17,7 @@ from probes.alerts.objective import SloStatus
 from probes.alerts.state import Judgement
 from probes.diagnosis.reachability import ReachabilityCheck, origin_via
 from probes.endpoint import Endpoint, Policy, Price
+from probes.outage import Outage
 from probes.route import via_of
 from probes.sample import Sample
 from probes.store.problem import StoreState
@@ -34,7 +35,8 @@ class EngineStatus(Struct, frozen=True, forbid_unknown_fields=True):
     """The engine at one instant; ``usd_today`` and ``tokens_today`` are those of all endpoints since 00:00 UTC.
 
     ``loop_lag_ms`` is how late the engine's own heartbeat came at worst in the last ten seconds. ``checks`` holds the
-    newest reachability check of every origin; ``notice`` is what a person should know of the schedule.
+    newest reachability check of every origin; ``notice`` is what a person should know of the schedule. ``outages`` is
+    the background work that is down now.
     """
 
     store: StoreStatus
@@ -47,6 +49,7 @@ class EngineStatus(Struct, frozen=True, forbid_unknown_fields=True):
     over_budget: str | None = None
     checks: tuple[ReachabilityCheck, ...] = field(default=(), name="controls")  # as stored by every version
     notice: str | None = None
+    outages: tuple[Outage, ...] = ()
 
 
 class ConfigurationStatus(Struct, frozen=True):

@@ -30,6 +30,7 @@ from probes.feed.messages import (
 )
 from probes.race.updates import RaceCommand, RaceNews
 from probes.sample import Sample
+from probes.supervision import Supervisor, call_on_loop
 
 T = TypeVar("T")
 
@@ -53,6 +54,7 @@ class FeedWriter:
     ``engine_status``, ``race_news``, ``configuration`` and ``alerts`` are asked for the state when a frame goes out;
     alerts go with it where they are others than in the frame before. ``out`` is unbuffered: a buffer that is locked by
     a thread which waits for a dead screen would hang the exit. At most ``untaken`` samples wait.
+    ``supervisor`` has the writing thread: a frame that ends it is lost, and those after it are written.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class FeedWriter:
         alerts: Callable[[], AlertStatus | None] = lambda: None,
         *,
         untaken: int = UNTAKEN_LIMIT,
+        supervisor: Supervisor | None = None,
     ) -> None:
         self._untaken = untaken
         self._configuration = configuration
@@ -83,8 +86,7 @@ class FeedWriter:
         self._others: list[Struct] = []
         self._lines: queue.Queue[list[Struct] | None] = queue.Queue(maxsize=1)
         self._broken = False
-        self._writer = threading.Thread(target=self._write, args=(out,), name="feed", daemon=True)
-        self._writer.start()
+        self._writer = (supervisor or Supervisor()).thread("writing frames", partial(self._write, out))
 
     def write_hello(self, hello: Hello) -> None:
         """Write the first line."""
@@ -132,6 +134,8 @@ class FeedWriter:
             self._lines.put(None, timeout=1)
         except queue.Full:
             return  # the screen does not read any more; the thread is a daemon
+        finally:
+            self._writer.stop()
         self._writer.join(timeout=1)
 
     def _schedule(self, spacing: float) -> None:
@@ -149,11 +153,13 @@ class FeedWriter:
         """Hand a frame to the thread; where the screen has not read the last one, all of it waits for the next."""
         self._timer = None
         self._last = self._loop.time()
-        if not self._broken and not self._lines.full():
-            self._lines.put_nowait(self._messages())
-            self._samples, self._answers, self._monitors, self._curls = [], {}, {}, {}
-            self._endpoints = None
-        self._schedule(QUIET_S - TICK_S)
+        try:
+            if not self._broken and not self._lines.full():
+                self._lines.put_nowait(self._messages())
+                self._samples, self._answers, self._monitors, self._curls = [], {}, {}, {}
+                self._endpoints = None
+        finally:  # whatever cannot be asked now is asked again for the next frame
+            self._schedule(QUIET_S - TICK_S)
 
     def _messages(self) -> list[Struct]:
         """What goes out now: a frame, the news of a race where there is some, and other messages."""
@@ -180,8 +186,8 @@ class FeedWriter:
         """Encode and write, in the thread: neither is to delay the time stamp of a socket's data."""
         while (messages := self._lines.get()) is not None:
             if not self._broken:
+                left = memoryview(b"".join(map(as_line, messages)))
                 try:
-                    left = memoryview(b"".join(map(as_line, messages)))
                     while left:
                         left = left[out.write(left) or 0 :]
                 except (OSError, ValueError):
@@ -208,23 +214,19 @@ def read_lines(
 ) -> None:
     """Read and decode lines in a thread: ``take`` is called for each and ``on_end`` at the end of file, on the loop.
 
-    A line of which ``decode`` raises ValueError is skipped.
+    A line of which ``decode`` raises ValueError is skipped. Whatever else ends the thread is an end of file, too.
     """
     loop = asyncio.get_running_loop()
 
-    def call_on_loop(call: Callable[[], None]) -> None:
-        try:
-            loop.call_soon_threadsafe(call)
-        except RuntimeError:
-            return  # the loop has ended, and with it who would act
-
     def read() -> None:
-        for line in iter(source.readline, b""):
-            try:
-                message = decode(line)
-            except ValueError:
-                continue
-            call_on_loop(partial(take, message))
-        call_on_loop(on_end)
+        try:
+            for line in iter(source.readline, b""):
+                try:
+                    message = decode(line)
+                except ValueError:
+                    continue
+                call_on_loop(loop, take, message)
+        finally:
+            call_on_loop(loop, on_end)
 
     threading.Thread(target=read, name="lines", daemon=True).start()

@@ -44,6 +44,7 @@ def _engines(engines: Sequence[EngineStatus]) -> EngineStatus:
         over_budget=reasons[0] if all(reasons) else None,
         checks=tuple(checks.values()),
         notice=next((one.notice for one in engines if one.notice is not None), None),
+        outages=tuple(outage for one in engines for outage in one.outages),
     )
 
 

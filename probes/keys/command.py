@@ -76,12 +76,13 @@ def _wait(process: "subprocess.Popen[bytes]", over: "asyncio.Future[Secret]") ->
         output = process.stdout.read(OUTPUT_LIMIT + 1) if process.stdout else b""
         if len(output) > OUTPUT_LIMIT:
             _kill(process)
+    from probes.supervision import call_on_loop  # not where a command is only configured
+
     try:
         found: Secret | KeyMissing = _key(output, process.returncode)
     except KeyMissing as missing:
         found = missing
-    with contextlib.suppress(RuntimeError):  # the loop is closed
-        over.get_loop().call_soon_threadsafe(_tell, over, found)
+    call_on_loop(over.get_loop(), _tell, over, found)
 
 
 def _tell(over: "asyncio.Future[Secret]", found: Secret | KeyMissing) -> None:

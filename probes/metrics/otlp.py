@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -36,6 +37,7 @@ from probes.metrics.address import without_secrets
 from probes.metrics.histogram import Exemplar, HistogramCounts
 from probes.metrics.metric import SAMPLE_ID, Names
 from probes.metrics.tallies import MetricFamily, Tallies
+from probes.supervision import Supervisor
 
 INTERVAL_S: Final = 15.0
 TIMEOUT_S: Final = 5.0
@@ -45,18 +47,24 @@ log = logging.getLogger("inftop.otlp")
 
 
 @contextmanager
-def pushing(url: str, tallies: Tallies, names: Names = "both", interval_s: float = INTERVAL_S) -> Iterator[None]:
+def pushing(
+    url: str,
+    tallies: Tallies,
+    names: Names = "both",
+    interval_s: float = INTERVAL_S,
+    supervisor: Supervisor | None = None,
+) -> Iterator[None]:
     """Push tallies to ``url``, in full, until the block is left, and once more then. Failures are logged."""
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # it would complain at every push
     exporter = OTLPMetricExporter(endpoint=url, timeout=TIMEOUT_S)
     stop = threading.Event()
-    words = exporter, url, tallies, names, interval_s, stop
-    thread = threading.Thread(target=_push, args=words, name="otlp", daemon=True)
-    thread.start()
+    push = partial(_push, exporter, url, tallies, names, interval_s, stop)
+    thread = (supervisor or Supervisor()).thread("pushing metrics", push)
     try:
         yield
     finally:
         stop.set()
+        thread.stop()
         thread.join(TIMEOUT_S)
         exporter.shutdown()
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Final, Self, TypeVar
 
@@ -74,16 +75,17 @@ class Publishing:
                 from probes.metrics.server import serving
 
                 api = None if self.api is None else outlets.enter_context(answering(self.api, store_url))
-                address = outlets.enter_context(serving(self.address, tallies, self.names, self.detail, api=api))
+                served = serving(self.address, tallies, self.names, self.detail, api=api, supervisor=engine.supervisor)
+                address = outlets.enter_context(served)
                 print(f"metrics at http://{address}/metrics", file=sys.stderr)  # noqa: T201
                 if api is not None:
                     print(f"the API at http://{address}/api/status", file=sys.stderr)  # noqa: T201
             if self.collector is not None:
                 from probes.metrics.otlp import pushing
 
-                outlets.enter_context(pushing(self.collector, tallies, self.names))
+                outlets.enter_context(pushing(self.collector, tallies, self.names, supervisor=engine.supervisor))
                 print(f"metrics go to {without_secrets(self.collector)}", file=sys.stderr)  # noqa: T201
-            updating = asyncio.create_task(_update(engine, tallies))
+            updating = engine.supervisor.task("reading the engine's status", partial(_update, engine, tallies))
             try:
                 yield
             finally:

@@ -22,6 +22,7 @@ from probes.metrics.metric import Detail, Names
 from probes.metrics.scrape import scrape_application
 from probes.metrics.tallies import Tallies
 from probes.store.status import WAITED_LONG_S
+from probes.supervision import Supervisor
 
 TIMEOUT_S: Final = 5.0
 """How long a client may take to send its request, or to read the response."""
@@ -35,13 +36,17 @@ CONNECTIONS_LIMIT: Final = 128
 ENDING_S: Final = 0.1
 """How long a new connection waits for the oldest one to end; where that takes longer, it is the new one that ends."""
 
+ENDED_S: Final = 2.0
+"""How long the server's thread is waited for at the end."""
+
 UNAVAILABLE: Final = "503 Service Unavailable"
 SILENT: Final = "the engine is silent"
 INDEX: Final = f"""\
 inftop
 /metrics  for Prometheus
 /healthz  200 while the engine turns: what restarts it asks here
-/readyz   200 while samples are stored, 503 and the reason once they have waited for {WAITED_LONG_S:.0f} s"""
+/readyz   200 while samples are stored and all runs, 503 and the reason where something is down, or once they
+          have waited for {WAITED_LONG_S:.0f} s"""
 API_INDEX: Final = "\n".join(["", *(f"{path}  {what}" for path, what in PATHS)])
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -49,7 +54,13 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 @contextmanager
 def serving(
-    address: Address, tallies: Tallies, names: Names = "both", detail: Detail = "basic", *, api: Api | None = None
+    address: Address,
+    tallies: Tallies,
+    names: Names = "both",
+    detail: Detail = "basic",
+    *,
+    api: Api | None = None,
+    supervisor: Supervisor | None = None,
 ) -> Iterator[Address]:
     """Serve tallies, and the API, until the block is left; gives the address, with the port that was chosen.
 
@@ -65,14 +76,14 @@ def serving(
     server.api = api
     index = INDEX if api is None else INDEX + API_INDEX
     server.set_app(_application(tallies, scrape_application(tallies, names, detail), index))
-    thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
-    thread.start()
+    thread = (supervisor or Supervisor()).thread("serving metrics", server.serve_forever)
     try:
         yield Address(address.host, server.server_port)
     finally:
+        thread.stop()
         server.shutdown()
         server.server_close()
-        thread.join()
+        thread.join(ENDED_S)
 
 
 def _application(tallies: Tallies, metrics: Application, index: str) -> Application:

@@ -151,12 +151,15 @@ class Tallies:
         return self._engine is not None and time.monotonic() - self._engine[0] < ALIVE_S
 
     def why_not_ready(self, now_ms: int) -> str | None:
-        """Why samples have waited for the store for more than `WAITED_LONG_S` by then; None where none has."""
-        store = self._engine[1].store if self._engine else None
-        if store is None or (waited_s := store.waited_s(now_ms)) <= WAITED_LONG_S:
+        """Why samples have waited for the store for more than `WAITED_LONG_S` by then, and what is down; else None."""
+        if self._engine is None:
             return None
-        why = f": {store.detail}" if store.detail else ""
-        return f"samples have waited for the store for {waited_s:,.0f} s, {store.waiting:,} of them{why}"
+        _, status = self._engine
+        store, reasons = status.store, [one.words(now_ms) for one in status.outages]
+        if (waited_s := store.waited_s(now_ms)) > WAITED_LONG_S:
+            why = f": {store.detail}" if store.detail else ""
+            reasons.append(f"samples have waited for the store for {waited_s:,.0f} s, {store.waiting:,} of them{why}")
+        return "\n".join(reasons) or None
 
     def families(self, names: Names = "both", detail: Detail = "full") -> Iterator[MetricFamily]:
         """The metrics of the table, in its order, also those without points yet.

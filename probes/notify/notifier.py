@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from threading import Thread
 from typing import Any, Final, NamedTuple, TypeVar
 
 from probes.alerts.message import Message
@@ -28,6 +27,7 @@ from probes.store.alerts.delivery import Outbox, Waiting
 from probes.store.alerts.outbox import QueuedMessage
 from probes.store.alerts.queueing import queue_digests
 from probes.store.problem import StoreProblem
+from probes.supervision import SupervisedThread, Supervisor, call_on_loop
 from probes.tls.context import TlsContexts
 
 T = TypeVar("T")
@@ -72,7 +72,8 @@ log = logging.getLogger(__name__)
 class Notifier:
     """Delivers what waits in the outbox of the store at ``url``, while its thread runs; one of a store at a time.
 
-    ``is_well`` is asked before every heartbeat. `configure` may be called at any time, from any thread.
+    ``is_well`` is asked before every heartbeat. `configure` may be called at any time, from any thread. ``supervisor``
+    has the thread, and the heart.
     """
 
     def __init__(
@@ -84,7 +85,9 @@ class Notifier:
         contexts: TlsContexts | None = None,
         backoff: ExponentialBackoff = BACKOFF,
         clock: Callable[[], float] = time.time,
+        supervisor: Supervisor | None = None,
     ) -> None:
+        self._supervisor = supervisor or Supervisor()
         self._settings = settings
         self._is_well = is_well
         self._contexts = contexts or TlsContexts()
@@ -92,7 +95,7 @@ class Notifier:
         self._clock = clock
         self._url = url
         self._outbox = Outbox(url)
-        self._store = ThreadPoolExecutor(1, thread_name_prefix="outbox")
+        self._store = _one_thread()
         self._rng = random.Random()  # noqa: S311  # spreads attempts, and guards nothing
         self._busy: dict[str, asyncio.Task[None]] = {}
         self._repeated: dict[tuple[str, str], float] = {}
@@ -103,19 +106,19 @@ class Notifier:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._called: asyncio.Event | None = None
         self._main: asyncio.Task[None] | None = None
-        self._thread: Thread | None = None
+        self._thread: SupervisedThread | None = None
         self._heart: asyncio.Task[None] | None = None
         self._beats: tuple[str, float, Route] | None = None
 
     def start(self) -> None:
         """Begin to deliver, in a thread of its own."""
-        self._thread = Thread(target=lambda: asyncio.run(self._until_stopped()), name="notifier", daemon=True)
-        self._thread.start()
+        self._thread = self._supervisor.thread("delivering messages", lambda: asyncio.run(self._until_stopped()))
 
     def stop(self) -> None:
         """End within `STOP_S`. What is under way then is sent again by the next one."""
-        self._tell(lambda: self._main.cancel() if self._main else None)
         if self._thread is not None:
+            self._thread.stop()
+            self._tell(lambda: self._main.cancel() if self._main else None)
             self._thread.join(2 * STOP_S)
 
     def look(self) -> None:
@@ -128,24 +131,22 @@ class Notifier:
         self._tell(self._begin_anew)
 
     def _tell(self, what: Callable[[], Any]) -> None:
-        loop = self._loop
-        if loop is not None and not loop.is_closed():
-            try:
-                loop.call_soon_threadsafe(what)
-            except RuntimeError:  # it was closed since
-                return
+        if self._loop is not None:
+            call_on_loop(self._loop, what)
 
     async def _until_stopped(self) -> None:
-        self._main = asyncio.current_task()
+        self._main = main = asyncio.current_task()
         try:
             await self.run()
         except asyncio.CancelledError:
-            return
+            if main is None or not main.cancelling():  # else it was `stop`
+                raise
 
     async def run(self) -> None:
         """Deliver until cancelled."""
         self._loop, self._called = asyncio.get_running_loop(), asyncio.Event()
         self._loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="delivery"))
+        self._store = _one_thread()
         self._begin_anew()
         try:
             while True:
@@ -312,7 +313,7 @@ class Notifier:
         if heartbeat is not None:
             name, every_s, route = heartbeat
             heart = Heartbeat(name, every_s, lambda: self.is_well, route, self._contexts)
-            self._heart = asyncio.create_task(heart.run())
+            self._heart = self._supervisor.task("the heartbeat", heart.run)
 
     @property
     def is_well(self) -> bool:
@@ -324,6 +325,7 @@ class Notifier:
         tasks = [*self._busy.values()]
         if self._heart is not None:
             self._heart.cancel()
+        self._heart, self._beats = None, None
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=STOP_S)
             for one in late:
@@ -337,6 +339,11 @@ class Notifier:
 
     def _now(self) -> int:
         return round(self._clock() * 1000)
+
+
+def _one_thread() -> ThreadPoolExecutor:
+    """The thread in which the outbox is asked."""
+    return ThreadPoolExecutor(1, thread_name_prefix="outbox")
 
 
 class Failures(NamedTuple):

@@ -15,6 +15,7 @@ from probes.sockets.decode_queue import DecodeQueue
 from probes.sockets.linux import RunQueue
 from probes.sockets.receive_timestamps import stamping_socket
 from probes.sockets.uring_receiver import UringReceiver
+from probes.supervision import Part, cause_words
 
 T = TypeVar("T")
 
@@ -123,20 +124,38 @@ class EngineLoop(asyncio.SelectorEventLoop):
         self.timestamped_selector = TimestampedSelector()
         super().__init__(self.timestamped_selector)
         self.uring_receiver: UringReceiver | None = None
+        self.reading = Part("reading by the kernel")
+        self._lost_receivers: list[UringReceiver] = []
         self._stamping = stamping_socket()
         if use_io_uring:
-            with contextlib.suppress(OSError):
-                self.uring_receiver = UringReceiver(self)
-        # what the kernel reads need not be waited for: decoding then goes on to the end of its turn
-        reads_itself = self.uring_receiver is None
-        self.decode_queue = DecodeQueue(self, self.timestamped_selector.poll_ready if reads_itself else lambda: False)
+            self._begin_receiver()
+        self.decode_queue = DecodeQueue(self, self._poll_ready)
 
     def close(self) -> None:
         """Close the loop and what it opened."""
-        if self.uring_receiver is not None and not self.is_closed():
-            self.uring_receiver.close()
+        if not self.is_closed():
+            receivers = [*self._lost_receivers, *([] if self.uring_receiver is None else [self.uring_receiver])]
+            for receiver in receivers:
+                receiver.close()
         self._stamping.close()
         super().close()
+
+    def _begin_receiver(self) -> None:
+        """Have the kernel read sockets that are opened from now on, where the system has io_uring."""
+        self.reading.begin()
+        with contextlib.suppress(OSError):
+            self.uring_receiver = UringReceiver(self, self._receiver_lost)
+
+    def _receiver_lost(self, cause: BaseException) -> None:
+        """Read by the loop until there is another receiver; a lost one's memory may still be used by its sockets."""
+        if self.uring_receiver is not None:
+            self._lost_receivers.append(self.uring_receiver)
+            self.uring_receiver = None
+        self.call_later(self.reading.fail(cause_words(cause), cause), self._begin_receiver)
+
+    def _poll_ready(self) -> bool:
+        """Whether a socket waits to be read by the loop: what the kernel reads need not be waited for."""
+        return self.uring_receiver is None and self.timestamped_selector.poll_ready()
 
 
 def timestamped_selector(loop: asyncio.AbstractEventLoop) -> TimestampedSelector | None:
@@ -147,6 +166,11 @@ def timestamped_selector(loop: asyncio.AbstractEventLoop) -> TimestampedSelector
 def decode_queue(loop: asyncio.AbstractEventLoop) -> DecodeQueue:
     """The decode queue of an `EngineLoop`; a new one for any other loop."""
     return loop.decode_queue if isinstance(loop, EngineLoop) else DecodeQueue(loop)
+
+
+def reading_part(loop: asyncio.AbstractEventLoop) -> Part | None:
+    """What says whether the kernel's reading is down, of an `EngineLoop`; None for any other loop."""
+    return loop.reading if isinstance(loop, EngineLoop) else None
 
 
 def reader_kind(loop: asyncio.AbstractEventLoop) -> ReaderKind:

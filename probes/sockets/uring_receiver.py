@@ -19,6 +19,7 @@ from probes.sockets.connection_timing import Stamp
 from probes.sockets.io_uring import Completion, Uring
 from probes.sockets.linux import RunQueue, request_realtime_priority
 from probes.sockets.receive_timestamps import ClockOffset
+from probes.supervision import call_on_loop
 
 BATCH_S: Final = 0.02
 """How long completions of a burst are left in the ring at most: each has its timestamp, and a wake-up costs ten times
@@ -53,11 +54,16 @@ class UringReceiver:
     The kernel reads in the name of a thread that does nothing else, so that it need not wait until this process is
     done with something; ``real_time``: that thread has real-time priority, so that it need not wait for other
     processes either. Single reads are delivered at once. In a burst the ring's notifications are switched off, and it
-    is drained every `BATCH_S`. Raises OSError where there is no `Uring`.
+    is drained every `BATCH_S`. Where the thread ends by itself all its sockets end, and ``on_lost`` is called on the
+    loop with the cause: the receiver reads nothing any more. Raises OSError where there is no `Uring`.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, on_lost: Callable[[BaseException], None] = lambda _: None
+    ) -> None:
         self.real_time = False
+        self._on_lost = on_lost
+        self._is_lost = False
         self._loop = loop
         self._uring = Uring()
         self._clock = ClockOffset()
@@ -177,6 +183,8 @@ class UringReceiver:
 
     def _command(self, command: Callable[[], None] | None) -> None:
         """Have the reading thread do something; None ends it."""
+        if self._is_lost:
+            return
         self._commands.append(command)
         os.eventfd_write(self._command_fd, 1)
 
@@ -187,6 +195,12 @@ class UringReceiver:
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         self.real_time = request_realtime_priority()
         self._started.set()
+        try:
+            self._carry_out_commands()
+        except BaseException as cause:  # whatever it is: the kernel reads in this thread's name, and stops with it
+            call_on_loop(self._loop, self._end_all, cause)
+
+    def _carry_out_commands(self) -> None:
         while True:
             os.read(self._command_fd, 8)
             while self._commands:
@@ -199,7 +213,7 @@ class UringReceiver:
         try:
             self._uring.receive(tag, file)
         except OSError as error:
-            self._loop.call_soon_threadsafe(self._on_refused, tag, error)
+            call_on_loop(self._loop, self._on_refused, tag, error)
         finally:
             os.close(file)
         submission.armed_ns = time.monotonic_ns()
@@ -209,6 +223,17 @@ class UringReceiver:
             self._uring.cancel(tag)
 
     # on the loop again
+
+    def _end_all(self, cause: BaseException) -> None:
+        """The thread has ended: so has every socket that it had read, and one that is opened now is another's."""
+        self._is_lost = True
+        self._loop.remove_reader(self._uring.event_fd)
+        if self._batch is not None:
+            self._batch.cancel()
+            self._batch = None
+        for tag in tuple(self._callbacks):
+            self._on_refused(tag, OSError(errno.EIO, os.strerror(errno.EIO)))
+        self._on_lost(cause)
 
     def _on_refused(self, tag: int, error: OSError) -> None:
         """The kernel would not read a socket: that is how the socket ends."""

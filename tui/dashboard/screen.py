@@ -151,7 +151,10 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
             board = self.frozen.dashboard(self.fleet, self.options, columns, self.selected, window)
         fleet, selected = self.fleet, self._selected_of(board)
         link, engine = fleet.link_at(now), fleet.engine
-        return replace(board, link=link, engine=engine, configuration=fleet.configuration, selected=selected)
+        outages = (*fleet.supervisor.outages, *(engine.outages if engine else ()))
+        return replace(
+            board, link=link, engine=engine, configuration=fleet.configuration, selected=selected, outages=outages
+        )
 
     def _selected_of(self, board: Dashboard) -> str | None:
         """What is selected on ``board``: where the selected endpoint is no longer watched, the row in its place."""

@@ -68,6 +68,7 @@ class StatusLine(OneLine):
         left = [
             *_takeover(board.link),
             *_configuration(board.configuration, now),
+            *[LinePart(Content.styled(line(one.words(now), 160), "bold $error"), 1) for one in board.outages],
             *_attribution(board),
             *_own_faults(board),
             *left,

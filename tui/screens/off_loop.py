@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from threading import Thread
 from typing import TypeVar
+
+from probes.supervision import call_on_loop
 
 T = TypeVar("T")
 
@@ -28,8 +29,7 @@ async def off_loop(work: Callable[[], T]) -> T:
             result = work()
         except Exception as error:
             failure = error
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(finish, result, failure)
+        call_on_loop(loop, finish, result, failure)
 
     Thread(target=run, name="off the loop", daemon=True).start()
     return await done

@@ -14,18 +14,13 @@ from probes.feed.lines import decode, encode
 from probes.feed.messages import Command, Frame, Hello
 from probes.keys.secret import Secret
 from probes.race.updates import RaceCommand, RaceNews
+from probes.supervision import RESTART, Part
 from probes.text import line
 from tui.sources.messages import LineRejected, SourceLost
 from tui.sources.source import Deliver
 
 LINE_LIMIT: Final = 8 << 20
 """Bytes of one feed line; a frame of a hundred samples and as many answers stays far below it."""
-
-RESTART: Final = ExponentialBackoff(1.0, 30.0)
-"""How long after its end an engine is started again, by how often in a row it has ended by itself."""
-
-STEADY_AFTER_S: Final = 60.0
-"""After an engine that ran this long the back-off begins anew."""
 
 ENDING_S: Final = 10.0
 """How long an engine that was asked to end may take to finish its samples; then it is killed."""
@@ -55,7 +50,7 @@ class ChildEngine:
     ) -> None:
         self._argv = tuple(argv)
         self._environment = environment
-        self._restart = restart
+        self._part = Part("the engine's process", restart)
         self._ending_s = ending_s
         self._process: Process | None = None
         self._killed = False
@@ -66,17 +61,13 @@ class ChildEngine:
 
     async def run(self, deliver: Deliver) -> None:
         """Keep an engine running until `close`, or until one says that the store is held by another recorder."""
-        failures = 0
         self.held = None
         while not self._closing.is_set():
-            began = time.monotonic()
+            self._part.begin()
             reason = await self._run_once(deliver)
             if self._closing.is_set() or self.held is not None:
                 return
-            if time.monotonic() - began > STEADY_AFTER_S:
-                failures = 0
-            failures += 1
-            delay = self._restart.delay_s(failures)
+            delay = self._part.fail(reason)
             deliver(SourceLost(reason, retry_at=round((time.time() + delay) * 1000)))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), delay)

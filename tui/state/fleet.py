@@ -25,6 +25,7 @@ from probes.feed.messages import (
     MonitorStatus,
 )
 from probes.sample import Sample
+from probes.supervision import Supervisor
 from tui.sources.messages import Configured, LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
 from tui.state.alerts.background import Background
 from tui.state.alerts.judged import SHOWN, worst_by_endpoint
@@ -85,8 +86,8 @@ class FleetState:
 
     ``longest_name`` is the width of the longest name in cells, ``vantages`` the places the store knows them from, where
     there are several. ``alerts`` is what is judged now; None while nobody has said so; ``background`` what is usual and
-    the incidents that are known. `apply` takes what a source delivers, `dashboard` makes the frozen value of one tick;
-    both run on the screen's loop, so nothing is locked.
+    the incidents that are known, ``supervisor`` has what runs behind the screen. `apply` takes what a source delivers,
+    `dashboard` makes the frozen value of one tick; both run on the screen's loop, so nothing is locked.
     """
 
     def __init__(self, endpoints: Iterable[EndpointFacts] = (), now: int = 0) -> None:
@@ -96,6 +97,7 @@ class FleetState:
         self.configuration: ConfigurationStatus | None = None
         self.alerts: AlertStatus | None = None
         self.background = Background()
+        self.supervisor = Supervisor()
         self._judged: dict[str, Judgement] = {}
         self._configured: tuple[EndpointFacts, ...] = ()
         self._recorded: tuple[EndpointFacts, ...] = ()

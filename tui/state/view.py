@@ -11,6 +11,7 @@ from probes.alerts.incident import Incident
 from probes.alerts.state import Metric
 from probes.endpoint import Lane
 from probes.feed.messages import ConfigurationStatus, EndpointFacts, EngineStatus, MonitorStatus
+from probes.outage import Outage
 from probes.outcome import Outcome
 from tui.style.palette import Phase, State
 from tui.time.background import IncidentSpan, UsualBand
@@ -203,7 +204,8 @@ class Dashboard:
     ``groups`` holds the heading to be drawn above an endpoint, by its name; empty where groups are not shown.
     ``total`` counts the endpoints before the filter, ``states`` them by state, ``untrusted``, ``own_faults`` and
     ``buffered`` the window's samples that are in no figure, or not in all. ``certificate`` is the newest selftest's.
-    ``attribution`` is the worst of those on failing endpoints, ``incidents`` are the open ones.
+    ``attribution`` is the worst of those on failing endpoints, ``incidents`` are the open ones. ``outages``: background
+    work of engine or screen that is down.
     """
 
     at: int
@@ -213,6 +215,7 @@ class Dashboard:
     link: EngineLink
     engine: EngineStatus | None = None
     configuration: ConfigurationStatus | None = None
+    outages: tuple[Outage, ...] = ()
     groups: dict[str, str] = field(default_factory=dict)
     states: dict[State, int] = field(default_factory=dict)
     total: int = 0

@@ -147,7 +147,8 @@ async def _record_alone(
             note(f"recording {what} endpoints into {shown(plan.store_url)}")
             if seconds is not None:
                 asyncio.get_running_loop().call_later(seconds, stop.set)
-            reporting = asyncio.create_task(_report(engine, note, end if need_store else None))
+            report = partial(_report, engine, note, end if need_store else None)
+            reporting = engine.supervisor.task("reporting the store's state", report)
             with follow(plan, engine):
                 await _print_samples(engine, ended, note, is_kept=plan.config is not None)
             reporting.cancel()
@@ -196,7 +197,7 @@ async def _print_samples(engine: Engine, ended: asyncio.Event, note: Callable[[s
         else:
             ended.set()
 
-    lines = LineThread(sys.stdout, closed)
+    lines = LineThread(sys.stdout, closed, engine.supervisor)
     width = name_width(engine.monitors)
 
     def show(sample: Sample, _: str) -> None:

@@ -52,6 +52,10 @@ def reload(config: Named | Path | None) -> ExitCode:
     with contextlib.closing(StoreReader(url)) as reader:
         answers = [answer for one in _all(reader, read.vantage) if (answer := ask(one)) is not None]
         last = None if answers else next((newest for one in _all(reader, read.vantage) if (newest := one())), None)
+    if last is not None and (silent := silent_lines(last, _now_ms())):
+        for words in silent:
+            say(words)
+        return ExitCode.NOT_OK
     if not answers:
         say(f"no recorder of {shown(url)} answers: inftop or inftop record starts one")
         if last is not None:
@@ -106,6 +110,23 @@ def answer_lines(answer: Answer, now_ms: int) -> list[str]:
     said += [words for words in [restart_words(found)] if words]
     who = f"process {recorder.pid} on {line(recorder.host, 60)}, {line(found.path, 200)}"
     return [f"{who}: {one}" for one in said]
+
+
+def silent_lines(recorder: Recorder, now_ms: int) -> list[str]:
+    """What is known of a recorder that lives and does not look at its file; nothing of one that has ended."""
+    if now_ms - recorder.beat_at > GONE_AFTER_MS:
+        return []
+    try:
+        status = RecorderStatus.from_json(recorder.status)
+    except ValueError:
+        return []
+    if status.configuration is None:
+        return []
+    since_s = max(0, now_ms - status.configuration.looked_at) / 1000
+    path = line(status.configuration.path, 200)
+    said = [f"looked at {path} {since_s:,.0f} s ago, and not since it was asked to"]
+    said += [line(one.words(now_ms), 300) for one in status.engine.outages]
+    return [f"process {recorder.pid} on {line(recorder.host, 60)}: {one}" for one in said]
 
 
 def _all(reader: StoreReader, vantage: str) -> list[Callable[[], Recorder | None]]:

@@ -24,14 +24,16 @@ from probes.race.updates import RaceCommand
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop
 from probes.store.holder import StoreHeld
+from probes.store.problem import StoreProblem
 from probes.store.status import StoreStatus
+from probes.supervision import Supervisor
 from probes.text import line
 
 
 def run(config: Named | Path | None, *, demo: bool, watching: bool) -> None:
     """Serve one screen until it goes away; only races are run for it where it is not ``watching``.
 
-    Raises ConfigError.
+    Raises ConfigError, and StoreProblem where a defect has ended the store's writer.
     """
     log_to_standard_error()
     event_loop.run(_run(config, demo=demo, watching=watching))
@@ -60,15 +62,21 @@ async def serve(
     """
     # unbuffered: a buffer held by a thread that waits for a dead screen would hang the exit
     with os.fdopen(1, "wb", buffering=0, closefd=False) as out:
-        screen = _Screen(plan, out)
+        screen, lost = _Screen(plan, out), list[StoreHeld | StoreProblem]()
+
+        def end(reason: StoreHeld | StoreProblem) -> None:
+            lost.append(reason)
+            stop.set()
+
         read_commands(os.fdopen(0, "rb", buffering=0, closefd=False), screen.handle, stop.set)
         try:
             async with open_engine(
                 plan,
                 tls=tls,
                 watching=watching,
-                on_lost=lambda _: stop.set(),  # the screen starts another engine, which finds who holds the lease
+                on_lost=end,  # the screen starts another engine, which finds who holds the lease
                 stop=stop,
+                supervisor=screen.supervisor,
             ) as engine:
                 races = screen.connect(engine)
                 if on_result is not None:
@@ -81,6 +89,9 @@ async def serve(
             screen.feed.write_hello(plan.hello(os.getpid(), holder=str(held.holder or "another recorder")))
         finally:
             screen.feed.close()
+        for reason in lost:
+            if isinstance(reason, StoreProblem):
+                raise reason
 
 
 class _Screen:
@@ -95,12 +106,14 @@ class _Screen:
         self._races: RaceService | None = None
         self._early: list[Command | RaceCommand] = []
         self.reload: Reload | None = None
+        self.supervisor = Supervisor()
         self.feed = FeedWriter(
             out,
             lambda: self._engine.status if self._engine else EngineStatus(StoreStatus()),
             lambda: self._races.news() if self._races else None,
             lambda: self.reload.status if self.reload else None,
             lambda: self._engine.alerts() if self._engine else None,
+            supervisor=self.supervisor,
         )
 
     def connect(self, engine: Engine) -> RaceService:

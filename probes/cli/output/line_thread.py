@@ -1,15 +1,15 @@
 """Lines printed in a thread of their own: no probe waits for who reads them, or does not."""
 
 import asyncio
-import contextlib
 import io
 import os
 import queue
-import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Final, TextIO
 
 from probes.cli.output.table import print_lines
+from probes.supervision import Supervisor, call_on_loop
 
 UNREAD: Final = 10_000
 """So many lines wait for a terminal that is stopped (Ctrl+S), or a pager; those that come then are left out."""
@@ -25,14 +25,13 @@ class LineThread:
     ending.
     """
 
-    def __init__(self, stream: TextIO, on_closed: Callable[[OSError], None]) -> None:
+    def __init__(self, stream: TextIO, on_closed: Callable[[OSError], None], supervisor: Supervisor) -> None:
         self._stream = stream
         self._on_closed = on_closed
         self._left_out = 0
         self._loop = asyncio.get_running_loop()
         self._texts: queue.Queue[bytes | None] = queue.Queue(UNREAD)
-        self._thread = threading.Thread(target=self._write, args=(stream.fileno(),), name="lines", daemon=True)
-        self._thread.start()
+        self._thread = supervisor.thread("printing lines", partial(self._write, stream.fileno()))
 
     def print(self, line: str) -> None:
         """Have a line printed; it never waits."""
@@ -50,6 +49,8 @@ class LineThread:
             self._texts.put(None, timeout=LEAVE_S)
         except queue.Full:
             return
+        finally:
+            self._thread.stop()
         self._thread.join(LEAVE_S)
 
     def _rendered(self, line: str) -> bytes:
@@ -65,8 +66,7 @@ class LineThread:
                     text = text[os.write(file, text) :]
             except OSError as error:
                 is_open = False
-                with contextlib.suppress(RuntimeError):  # the loop has ended, and with it who would act
-                    self._loop.call_soon_threadsafe(self._on_closed, error)
+                call_on_loop(self._loop, self._on_closed, error)
 
 
 class _Rendered(io.StringIO):

@@ -1,7 +1,6 @@
 """ConfigFollower: a thread that looks at the configuration file twice a second, for an event loop."""
 
 import asyncio
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -12,11 +11,10 @@ from probes.config.file import Named
 from probes.config.follow.watch import BrokenFile, ConfigWatch
 from probes.config.load import Config
 from probes.config_error import ConfigError
+from probes.supervision import Supervisor, call_on_loop
 
 LOOK_S: Final = 0.5
 """Seconds between two looks at the file."""
-
-log = logging.getLogger(__name__)
 
 
 class ConfigFollower:
@@ -25,7 +23,7 @@ class ConfigFollower:
     The first call comes soon after the start: the file may have changed since it was read. What ``prepare`` makes of
     each configuration, in the thread, is told; where it raises ValueError or ConfigError, that is what is wrong with
     the file. ``looked_at`` is when the file was last seen as it was told to ``on_change`` (ms since the epoch). The
-    thread ends with `close`, or with the process.
+    thread ends with `close`, or with the process or its loop; ``supervisor`` begins it again where it ends by itself.
     """
 
     def __init__(
@@ -33,6 +31,8 @@ class ConfigFollower:
         named: Named | Path | None,
         on_change: Callable[[Config | BrokenFile], None],
         prepare: Callable[[Config], Config] = lambda config: config,
+        *,
+        supervisor: Supervisor,
     ) -> None:
         self._watch = ConfigWatch(named)
         self._on_change = on_change
@@ -42,7 +42,7 @@ class ConfigFollower:
         self._is_closed = False
         self._is_asked = False
         self.looked_at = time.time_ns() // 1_000_000
-        threading.Thread(target=self._run, name="configuration", daemon=True).start()
+        self._thread = supervisor.thread("following the configuration", self._run)
 
     def look_now(self) -> None:
         """Read the file at once, whether or not it seems to have changed, as a person asks."""
@@ -52,19 +52,15 @@ class ConfigFollower:
     def close(self) -> None:
         """Look no more; returns at once."""
         self._is_closed = True
+        self._thread.stop()
         self._wake.set()
 
     def _run(self) -> None:
-        while not self._is_closed:
+        while not (self._is_closed or self._loop.is_closed()):
             asked = self._wake.wait(LOOK_S) and self._is_asked
             self._wake.clear()
             self._is_asked = False
-            try:
-                self._look(asked)
-            except RuntimeError:
-                return  # the loop has ended
-            except Exception:
-                log.exception("looking at the configuration")
+            self._look(asked)
 
     def _look(self, asked: bool) -> None:
         looked_at = time.time_ns() // 1_000_000
@@ -75,7 +71,7 @@ class ConfigFollower:
             except (ConfigError, ValueError) as error:
                 found = BrokenFile(found.path, str(error))
         if found is not None:
-            self._loop.call_soon_threadsafe(self._tell, found, looked_at)
+            call_on_loop(self._loop, self._tell, found, looked_at)
         elif self._watch.is_settled:
             self.looked_at = looked_at
 

@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, Protocol
 
 from probes.alerts.correlate.keeper import Keeper
 from probes.alerts.daily_note import note_due
@@ -95,7 +96,7 @@ class Alerting:
         now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         elapsed: Callable[[], int] = elapsed_ns,
     ) -> None:
-        self._engine, self._store, self._settings = engine, store, settings
+        self._engine, self._store, self._settings, self._supervisor = engine, store, settings, engine.supervisor
         self._vantage, self._make_notifier, self._shared = vantage, make_notifier, shared
         self._notifier: Notifier | None = None
         self._now, self._elapsed = now, elapsed
@@ -113,7 +114,7 @@ class Alerting:
         self._problem: str | None = None
         self._undelivered: tuple[Undelivered, ...] = ()
         self._status: AlertStatus | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._warming_up: set[asyncio.Task[None]] = set()
         self._exchanging: asyncio.Task[None] | None = None
         self._exchanged = elapsed()
         self._wake = asyncio.Event()
@@ -147,18 +148,24 @@ class Alerting:
         """Read what was judged before, then look after incidents; until cancelled."""
         await self._warm_up(self._new)
         await self._forget_lanes()
-        self._keep_running(self.renew_baselines(), "what is usual")
-        self._keep_running(self._objectives.run(), "objectives")
-        self._keep_running(self._make_notes(), "the daily note")
-        while True:
-            self.tick()
-            self._wake.clear()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), TICK_S)
+        beside = [
+            self._supervisor.task("learning what is usual", self.renew_baselines),
+            self._supervisor.task("objectives", self._objectives.run),
+            self._supervisor.task("the daily note", self._make_notes),
+        ]
+        try:
+            while True:
+                self.tick()
+                self._wake.clear()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._wake.wait(), TICK_S)
+        finally:
+            for task in beside:
+                task.cancel()
 
     async def close(self) -> None:
         """Store what is not stored yet, for `CLOSE_S` at most, and deliver no more."""
-        for task in self._tasks:
+        for task in self._warming_up:
             task.cancel()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_S):
@@ -167,17 +174,6 @@ class Alerting:
                 if self._pending:
                     await self._exchange()
         await self._stop_notifier()
-
-    def _keep_running(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Have something run beside, until it ends or `close` is called; a defect of it is logged."""
-        task = asyncio.create_task(work, name=name)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("a defect in %s", task.get_name(), exc_info=error)
 
     # what is watched
 
@@ -203,10 +199,13 @@ class Alerting:
         self._early |= {one.name: [] for one in new}
         self._status = None
         if new:
-            self._keep_running(self._warm_up(new), "what new endpoints were judged before")
+            task = self._supervisor.task("reading what was judged before", partial(self._warm_up, new))
+            self._warming_up.add(task)
+            task.add_done_callback(self._warming_up.discard)
 
     async def _warm_up(self, endpoints: Sequence[Endpoint]) -> None:
         """Judge on from what earlier runs observed of these endpoints; where that cannot be read, from now on."""
+        endpoints = [one for one in endpoints if one.name in self._early]  # the others are judged already
         try:
             past = await asyncio.to_thread(self._store.past, endpoints)
         except StoreProblem as problem:

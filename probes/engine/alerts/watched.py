@@ -7,6 +7,7 @@ from probes.alerts.watched import WatchedEndpoint
 from probes.endpoint import Endpoint, lanes_of
 from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus
 from probes.sample import Sample
+from probes.supervision import Supervisor
 
 
 class Monitor(Protocol):
@@ -24,6 +25,8 @@ class Monitor(Protocol):
 
 class WatchedEngine(Protocol):
     """What is asked of the engine."""
+
+    supervisor: Supervisor
 
     @property
     def endpoints(self) -> Sequence[Endpoint]:

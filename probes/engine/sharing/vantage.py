@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import logging
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from secrets import token_hex
@@ -26,8 +25,6 @@ from probes.store.write.lease import Claim, scope_of
 
 RELEASE_S: Final = 5.0
 """How long the store may take, at the end, to take the leases back; else they are over by themselves soon after."""
-
-log = logging.getLogger(__name__)
 
 
 class SharedVantage:
@@ -85,8 +82,7 @@ class SharedVantage:
     ) -> AsyncIterator[None]:
         """Have an engine probe what is its own to measure."""
         following = Sharing(engine, self, on_change=on_change, on_held=on_held)
-        task = asyncio.create_task(following.run(), name="leases")
-        task.add_done_callback(_log_defect)
+        task = engine.supervisor.task("leases of endpoints", following.run)
         try:
             yield
         finally:
@@ -103,9 +99,3 @@ class SharedVantage:
 
         releasing = asyncio.get_running_loop().run_in_executor(None, release)
         await asyncio.wait({releasing}, timeout=RELEASE_S)
-
-
-def _log_defect(task: asyncio.Task[None]) -> None:
-    """Log what ended a task that goes on without end; its leases then end, too."""
-    if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("the leases of endpoints are looked after no more", exc_info=error)

@@ -1,13 +1,14 @@
-"""The workers of one engine: starts them, gives each its share of the endpoints, and replaces those that end."""
+"""The workers of one engine: starts them, gives each its share of the endpoints, and replaces those that end.
+
+While a lost one is being replaced those that live have its endpoints too.
+"""
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from probes.backoff import ExponentialBackoff
 from probes.budget.blocks import BudgetUnknown
 from probes.budget.budget import Budget
 from probes.clock import elapsed_ns
@@ -37,6 +38,7 @@ from probes.feed.messages import Command, Frame, MonitorStatus
 from probes.measure.build_sample import unmeasured_sample
 from probes.outcome import Outcome
 from probes.sample import Sample
+from probes.supervision import Part
 
 FROZEN_S: Final = 2.5
 """A worker speaks every second. One that is silent for so long is ended and replaced."""
@@ -53,12 +55,8 @@ LOOK_S: Final = 0.5
 LEAVE_S: Final = 2.0
 """Seconds that workers may take to end, beside those that running probes get."""
 
-STEADY_S: Final = 30.0
-"""A worker that has lived for so long is replaced at once; others wait longer each time."""
-
-RESTART: Final = ExponentialBackoff(floor_s=0.5, ceiling_s=30.0)
-
-log = logging.getLogger(__name__)
+ALONE_S: Final = 2.0
+"""Where no other worker lives, the longest that a lost one is waited for: nothing is probed meanwhile."""
 
 
 @dataclass(slots=True, eq=False)
@@ -67,10 +65,11 @@ class _Place:
 
     ``given`` are the endpoints of the newest ``share``, ``taken`` the newest that its worker has taken, and ``leaving``
     those of earlier ones that it may still be probing. ``holder`` is its name among the holders of blocks, ``over``
-    its word that the day's budget is.
+    its word that the day's budget is. ``part`` says how often its workers were lost, and when the next may begin.
     """
 
     number: int
+    part: Part
     process: WorkerProcess | None = None
     holder: str = ""
     share: int = 0
@@ -78,10 +77,13 @@ class _Place:
     given: tuple[Endpoint, ...] = ()
     budget: Budget | None = None
     leaving: set[str] = field(default_factory=set)
-    failures: int = 0
-    replaced: int = 0
     lag_ms: float | None = None
     over: str | None = None
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it may be given endpoints: a worker that replaces another must have taken its first share before."""
+        return self.part.ended == 0 or (self.process is not None and self.taken > 0)
 
     @property
     def holds(self) -> set[str]:
@@ -93,15 +95,18 @@ class WorkerPool:
     """Has the endpoints of an engine probed by ``count`` processes; it is the engine's `Probing`.
 
     All endpoints of a host are one worker's. One that moves is given to its new worker once its old one has let go of
-    it, with the due time that was not done yet: so none is done twice.
+    it, with the due time that was not done yet: so none is done twice. Those of a worker that is lost are its next
+    one's as soon as that is up; until then they are divided among the workers that live.
     """
 
     def __init__(self, engine: Engine, endpoints: Iterable[Endpoint], count: int) -> None:
         self._engine = engine
-        self._places = [_Place(number) for number in range(count)]
+        parts = [engine.supervisor.part(f"worker {number + 1}", free=1) for number in range(count)]
+        self._places = [_Place(number, part) for number, part in enumerate(parts)]
         self._generation = 0
         self._monitors: dict[str, RemoteMonitor] = {}
         self._former: dict[str, RemoteMonitor] = {}
+        self._homes: dict[str, int] = {}
         self._hosts: dict[str, int] = {}
         self._phases: dict[str, float] = {}
         self._racing: tuple[str, ...] = ()
@@ -151,7 +156,7 @@ class WorkerPool:
             self._former[name] = self._monitors[name]
         self._monitors = monitors
         self._phases = next_phases(list(wanted), {**self._engine.phases, **self._phases})
-        self._hosts = spread_hosts(list(wanted.values()), len(self._places), self._hosts)
+        self._homes = spread_hosts(list(wanted.values()), range(len(self._places)), self._homes)
         self._distribute()
 
     def suspend(self, lanes: Collection[str]) -> None:
@@ -186,13 +191,13 @@ class WorkerPool:
     @property
     def workers(self) -> tuple[WorkerStatus, ...]:
         """What is known of each worker."""
-        return tuple(WorkerStatus(one.number + 1, len(one.given), one.lag_ms, one.replaced) for one in self._places)
+        return tuple(WorkerStatus(one.number + 1, len(one.given), one.lag_ms, one.part.ended) for one in self._places)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Have workers probe until ``stop`` is set, then let their running probes finish for `GRACE_S`."""
         self._is_running = True
         self._distribute()
-        watching = asyncio.create_task(self._watch(), name="silent workers")
+        watching = self._engine.supervisor.task("watching workers", self._watch)
         await stop.wait()
         watching.cancel()
         self._is_stopping = True
@@ -227,6 +232,7 @@ class WorkerPool:
 
     def _distribute(self) -> None:
         """Give every worker its share; what another may still be probing waits until that one has let go of it."""
+        self._hosts = self._hosts_now()
         if not self._is_running or self._is_stopping:
             return
         for place in self._places:
@@ -236,10 +242,21 @@ class WorkerPool:
                 for name, monitor in self._monitors.items()
                 if self._hosts[host_of(monitor.endpoint)] == place.number and name not in taken
             )
-            if share and place.process is None and place.failures == 0:
+            if share and place.process is None and place.part.ended == 0:
                 self._start(place)
             if place.process is not None:
                 self._give(place, place.process, share)
+
+    def _hosts_now(self) -> dict[str, int]:
+        """Who probes each host now: its own worker, or while that is being replaced one that lives, the same always."""
+        up = {one.number for one in self._places if one.is_up}
+        able = up or {one.number for one in self._places if one.process is not None} or range(len(self._places))
+        kept = dict[str, int]()
+        for host, home in self._homes.items():
+            now = home if home in up else self._hosts.get(host, home)
+            if now in able:
+                kept[host] = now
+        return spread_hosts([one.endpoint for one in self._monitors.values()], able, kept)
 
     def _give(self, place: _Place, process: WorkerProcess, share: tuple[Endpoint, ...]) -> None:
         budget = self._engine.spending.ledger.budget
@@ -277,6 +294,7 @@ class WorkerPool:
         self._generation += 1
         place.holder = f"worker {self._generation}"
         place.share, place.taken, place.budget = 0, 0, None
+        place.part.begin()
 
         def take(message: FromWorker) -> None:
             self._take(place, message)
@@ -287,16 +305,17 @@ class WorkerPool:
         try:
             place.process = WorkerProcess(take, ended)
         except OSError as error:  # no process, memory or descriptor is to be had now
-            self._replace_soon(place, f"cannot be started ({error.strerror})", is_steady=False)
+            self._replace_soon(place, f"the process cannot be started ({error.strerror})")
 
     def _take(self, place: _Place, message: FromWorker) -> None:
         """Take what a worker says."""
         if isinstance(message, Frame):
             self._take_frame(place, message)
         elif isinstance(message, Took):
-            place.taken = message.number
+            was_up, place.taken = place.is_up, message.number
             if place.taken == place.share:
                 place.leaving = set(message.unfinished)
+            if place.taken == place.share or not was_up:
                 self._distribute()
         elif isinstance(message, Finished):
             if place.taken == place.share:  # else what it takes next says what is unfinished
@@ -339,7 +358,7 @@ class WorkerPool:
                 monitor.told(status)
 
     def _lost(self, place: _Place, why: str) -> None:
-        """Note that a worker is gone: its probes that ran are samples now, and another one takes its place."""
+        """Note that a worker is gone: its probes that ran are samples now, and its endpoints go on elsewhere."""
         process, place.process, place.lag_ms, place.over = place.process, None, None, None
         outcome, detail = Outcome.OWN_FAULT, f"the process that probed it {why}"
         if self._is_stopping:
@@ -352,16 +371,15 @@ class WorkerPool:
                 self._engine.deliver(sample, "", monitor.endpoint)
         if self._is_stopping or process is None:
             return
-        place.replaced += 1
-        is_steady = time.monotonic() - process.began > STEADY_S
-        self._replace_soon(place, f"(process {process.pid}) {why}", is_steady=is_steady)
+        self._replace_soon(place, f"process {process.pid} {why}")
 
-    def _replace_soon(self, place: _Place, why: str, *, is_steady: bool) -> None:
-        place.failures = 0 if is_steady else place.failures + 1
-        wait_s = 0.0 if place.failures < 2 else RESTART.delay_s(place.failures - 1)
-        log.error("worker %d %s: another one is started", place.number + 1, why)
+    def _replace_soon(self, place: _Place, why: str) -> None:
+        wait_s = place.part.fail(why)
+        if all(one.process is None for one in self._places):
+            wait_s = min(wait_s, ALONE_S)
         timer = asyncio.get_running_loop().call_later(wait_s, self._replace, place)
         self._timers.add(timer)
+        self._distribute()
 
     def _replace(self, place: _Place) -> None:
         self._timers = {one for one in self._timers if one.when() > asyncio.get_running_loop().time()}

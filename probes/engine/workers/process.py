@@ -31,7 +31,7 @@ class WorkerProcess:
     def __init__(self, on_message: Callable[[FromWorker], None], on_end: Callable[[int], None]) -> None:
         self._on_message, self._on_end = on_message, on_end
         self._is_abandoned = False
-        self.began = self.heard = time.monotonic()
+        self.heard = time.monotonic()
         self.has_spoken = False
         self.ended = asyncio.Event()
         self._process = subprocess.Popen(  # noqa: S603  # this very program
@@ -87,7 +87,10 @@ class WorkerProcess:
             self._on_end(status)
 
     def _write(self) -> None:
-        """Write what is to be sent, in a thread: a worker that is frozen does not read."""
+        """Write what is to be sent, in a thread: a worker that is frozen does not read.
+
+        Whatever ends this closes the worker's input, which ends the worker: it is replaced then.
+        """
         pipe = self._process.stdin
         assert pipe is not None  # noqa: S101  # as requested
         with contextlib.suppress(OSError), pipe:

@@ -35,20 +35,20 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def spread_hosts(endpoints: Sequence[Endpoint], count: int, before: Mapping[str, int]) -> dict[str, int]:
-    """Which of ``count`` workers (from 0) probes each host, so that each has about as many probes a second.
+def spread_hosts(endpoints: Sequence[Endpoint], workers: Collection[int], before: Mapping[str, int]) -> dict[str, int]:
+    """Which of ``workers`` probes each host, so that each has about as many probes a second.
 
     A host that had its worker ``before`` keeps it. The others go, those with the most probes first, to who has least.
     """
     rates = defaultdict[str, float](float)
     for one in endpoints:
         rates[host_of(one)] += 1 / one.interval
-    found = {host: before[host] for host in rates if before.get(host, count) < count}
-    loads = [0.0] * count
+    found = {host: before[host] for host in rates if host in before}
+    loads = dict.fromkeys(sorted(workers), 0.0)
     for host, worker in found.items():
-        loads[worker] += rates[host]
+        loads[worker] = loads.get(worker, 0.0) + rates[host]
     for host in sorted(rates.keys() - found.keys(), key=lambda one: (-rates[one], one)):
-        worker = loads.index(min(loads))
+        worker = min(workers, key=lambda one: (loads[one], one))
         found[host] = worker
         loads[worker] += rates[host]
     return found

@@ -35,6 +35,7 @@ from probes.logs import log_to_standard_error
 from probes.sample import Sample
 from probes.sockets import event_loop
 from probes.store.status import StoreStatus
+from probes.supervision import Supervisor
 
 SWITCH_S: Final = 0.0001
 """How long one thread may keep another waiting for the interpreter: the writing one while data waits to be stamped."""
@@ -78,7 +79,8 @@ class Worker:
     """Probes by the shares that it is given, and writes to ``out`` what comes of it, until it is told to stop."""
 
     def __init__(self, out: RawIOBase) -> None:
-        self._feed = FeedWriter(out, self._status, untaken=UNTAKEN)
+        self._supervisor = Supervisor()
+        self._feed = FeedWriter(out, self._status, untaken=UNTAKEN, supervisor=self._supervisor)
         self._blocks = AskedBlocks(self._feed)
         self._engine: Engine | None = None
         self._probing: LocalProbing | None = None
@@ -156,6 +158,7 @@ class Worker:
             reachability_plan=NO_CHECKS,
             make_probing=make_probing,
             blocks=self._blocks,
+            supervisor=self._supervisor,
         )
         engine.on_sample(self._feed.add_sample)
         engine.on_status(self._feed.add_status)

@@ -35,9 +35,13 @@ def main() -> None:
 
 def _read(targets: "SimpleQueue[str]") -> None:
     """Take requests from standard input; end the process with it, also in the midst of a question to the store."""
-    for line in sys.stdin:
-        targets.put(json.loads(line))
-    os._exit(0)
+    try:
+        for line in sys.stdin:
+            targets.put(json.loads(line))
+    except ValueError as error:
+        print(f"inftop api: a request is no line of JSON ({error})", file=sys.stderr)  # noqa: T201
+    finally:
+        os._exit(0)
 
 
 def _answer(rendering: Rendering, target: str) -> Answer:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from probes.keys.environment import without_keys
 from probes.metrics.api.messages import Answer, problem
+from probes.supervision import Part
 
 ANSWER_S: Final = 8.0
 """How long an answer may take: longer than a PostgreSQL that is away needs to say so. Then its process is ended."""
@@ -26,9 +27,6 @@ KEPT_S: Final = 1.0
 
 WAITING_LIMIT: Final = 16
 """Requests that wait for an answer; more are told to come again."""
-
-RESTART_S: Final = 1.0
-"""A process that has ended is started again so long after its start at the earliest."""
 
 _ARGUMENTS: Final = (sys.executable, "-P", "-m", "probes.metrics.api.child")
 """``-P``: a folder called probes where inftop was started is not what is meant."""
@@ -47,7 +45,7 @@ class Renderer:
         self._kept: OrderedDict[str, tuple[float, Answer]] = OrderedDict()
         self._process: subprocess.Popen[bytes] | None = None
         self._answers: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
-        self._started_at = -RESTART_S
+        self._part = Part("the process that answers the API", free=1)
         self._closed = False
 
     def start(self) -> None:
@@ -91,8 +89,9 @@ class Renderer:
             process.stdin.flush()
             answer = self._answers.get(timeout=ANSWER_S)
         except queue.Empty:
-            self._end()
-            return _silent(f"there was no answer within {ANSWER_S:g} s")
+            why = f"there was no answer within {ANSWER_S:g} s"
+            self._end(why)
+            return _silent(why)
         except OSError:  # it has ended, and what it was asked with it
             answer = None
         if answer is None:
@@ -113,9 +112,9 @@ class Renderer:
         if self._process is not None and self._process.poll() is None:
             return self._process
         self._end()
-        if self._closed or time.monotonic() - self._started_at < RESTART_S:
+        if self._closed or not self._part.is_due:
             return None
-        self._started_at = time.monotonic()
+        self._part.begin()
         try:
             process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
                 _ARGUMENTS,
@@ -124,7 +123,8 @@ class Renderer:
                 env=without_keys(os.environ),
                 start_new_session=True,
             )
-        except OSError:
+        except OSError as error:
+            self._part.fail(f"it cannot be started: {error.strerror}")
             return None
         self._process, self._answers = process, queue.SimpleQueue()
         reading = threading.Thread(target=_read, args=(process.stdout, self._answers), name="api", daemon=True)
@@ -137,13 +137,15 @@ class Renderer:
             return None
         return process
 
-    def _end(self) -> None:
-        """End the process: it only reads, so nothing is lost."""
+    def _end(self, why: str = "") -> None:
+        """End the process: it only reads, so nothing is lost. Where it ended by itself its status says ``why``."""
         process, self._process = self._process, None
         if process is None:
             return
         process.kill()
-        process.wait()
+        status = process.wait()
+        if not self._closed:
+            self._part.fail(why or f"ended with status {status}")
         with contextlib.suppress(OSError):
             assert process.stdin is not None  # noqa: S101  # a pipe, as asked
             process.stdin.close()
@@ -161,7 +163,8 @@ def _read(stream: Any, answers: "queue.SimpleQueue[Answer | None]") -> None:
                 answers.put(Answer(status, body, tuple((name, value) for name, value in headers), etag))
     except (OSError, ValueError):
         pass
-    answers.put(None)
+    finally:
+        answers.put(None)
 
 
 def _busy() -> Answer:

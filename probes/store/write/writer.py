@@ -1,6 +1,7 @@
 """Writes samples to a store in a thread, without making the loop wait, and queues them while the store is unusable."""
 
 import asyncio
+import logging
 import os
 import socket
 import time
@@ -25,6 +26,7 @@ from probes.store.write.journal_folder import open_journal
 from probes.store.write.lease import Claim, Lease
 from probes.store.write.pending import PendingSample
 from probes.store.write.store_and_forward import IN_MEMORY, StoreAndForward
+from probes.supervision import cause_words
 
 SPACING_S: Final = 0.02
 """Commits come in the ticks of so many seconds: a sample alone is committed at once, those that come together share
@@ -50,6 +52,8 @@ JOURNAL_RETRY_S: Final = 1.0
 
 Result = TypeVar("Result")
 
+log = logging.getLogger(__name__)
+
 
 class Writer:
     """Writes the store at ``url`` from the event loop that runs when it is made, without ever blocking that loop.
@@ -57,8 +61,10 @@ class Writer:
     A problem of the store is a state to be shown, never an exception: samples wait, on disk in the folder ``journal``
     (None: among the user's data) or, where that cannot be written either, in memory, up to ``capacity`` of them. A
     store that was deleted is made anew, which the status notes. ``vantage`` names the place that records; what is past
-    its ``retention`` is pruned. With a ``claim`` the store's lease is held, and ``on_lost`` is called, once, with the
-    other recorder that took it over. Raises ValueError for a URL that is no store's.
+    its ``retention`` is pruned. With a ``claim`` the store's lease is held. ``on_lost`` is called, once, where nothing
+    is written any more: with the other recorder that took the lease over, or where a defect has ended the writer with
+    that; its process is to end then, for what it holds of the store is not known. Raises ValueError for a URL that is
+    no store's.
     """
 
     def __init__(
@@ -72,7 +78,7 @@ class Writer:
         journal: Path | None = None,
         claim: Claim | None = None,
         retry: ExponentialBackoff = RETRY,
-        on_lost: Callable[[StoreHeld], None] = lambda _: None,
+        on_lost: Callable[[StoreHeld | StoreProblem], None] = lambda _: None,
     ) -> None:
         lease, run = (None, None) if claim is None else (Lease(claim), claim.run)
         shared = claim is not None and claim.shared
@@ -100,6 +106,7 @@ class Writer:
         self._wake = asyncio.Event()
         self._closing = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._run(), name="store writer")
+        self._task.add_done_callback(self._ended)
 
     def put(self, sample: Sample, answer: str | None) -> None:
         """Queue a sample to be stored, and the text of its answer in place of the endpoint's last one."""
@@ -129,8 +136,7 @@ class Writer:
         deadline = time.monotonic() + timeout
         await asyncio.wait({self._task}, timeout=timeout)
         self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        await asyncio.wait({self._task})
         self._no_journal_until = 0.0
         await self._secure()  # the thread may still be waiting for the store
         closed = asyncio.get_running_loop().run_in_executor(self._thread, self._queue.close)
@@ -226,6 +232,17 @@ class Writer:
         self._report_opened(None)
         self._report_lost()
         return True
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Say what has ended the writer, where nobody has asked it to."""
+        if self._closing.is_set() and task.cancelled():
+            return
+        cause = asyncio.CancelledError() if task.cancelled() else task.exception()
+        if cause is not None:
+            log.error("the store's writer has ended", exc_info=cause)
+            problem = StoreProblem("failed", f"the store's writer has ended by a defect: {cause_words(cause)}")
+            self._report_opened(problem)
+            self._on_lost(problem)
 
     def _report_lost(self) -> None:
         """Call ``on_lost``, once, where another recorder took over the store."""
