@@ -1,10 +1,10 @@
 """How accurate inftop was found to be on this machine, when, and what that means in words."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from probes import typed_json
 from probes.sample import TRUSTED_MS, TRUSTED_SPEED
 from probes.stats.quantiles import quantile
 
@@ -189,7 +189,7 @@ class Certificate:
     @classmethod
     def from_json(cls, text: str) -> "Certificate":
         """The certificate of a text made of `to_json`. Raises ValueError, KeyError or TypeError where it is none."""
-        values = json.loads(text)
+        values = typed_json.loads(text)
         names = ("measured_at", "host", "system", "version", "screen", "quick", "cpu_steal_percent")
         measured = tuple(MeasuredLoad(one["load"], _errors(one["errors"])) for one in values["measured"])
         return cls(**{name: values[name] for name in names}, measured=measured)

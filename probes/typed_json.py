@@ -34,10 +34,18 @@ def decode(text: bytes | str, decoder: Decoder[T]) -> T:
         raise ValueError("nested too deeply") from None
 
 
+def loads(text: str | bytes) -> Any:
+    """The same as ``json.loads``, for a text of any origin: ValueError also where it is nested too deeply."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
 def _with_surrogates(text: bytes | str, decoder: Decoder[T]) -> T:
     """The value of a text that msgspec refused, perhaps only for lone surrogates. Raises ValueError."""
     try:
-        record = json.loads(text)
+        record = loads(text)
         json.dumps(record, allow_nan=False)  # raises ValueError for a number that is not finite
         return convert(record, decoder.type, dec_hook=decoder.dec_hook)
     except RecursionError:

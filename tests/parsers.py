@@ -22,6 +22,7 @@ from probes.config.load import load
 from probes.config.other_tools.litellm import litellm_candidates
 from probes.config.other_tools.llm import llm_candidates, llm_keys
 from probes.config.presets import dialects
+from probes.config.toml_file import parse_text
 from probes.config_error import ConfigError
 from probes.events import Event, Failure, Output, StreamEnd
 from probes.feed.lines import decode
@@ -202,8 +203,8 @@ def edits(data: bytes) -> None:
     """Edits of any TOML with endpoints come to what was asked for, and leave all else as it was."""
     try:
         text = data.decode()
-        held = tomllib.loads(text)
-    except (ValueError, RecursionError):
+        held = parse_text(text, Path("config.toml"))
+    except (ValueError, ConfigError):
         return
     endpoints = held.get("endpoint", [])
     if not isinstance(endpoints, list) or not all(isinstance(one, dict) for one in endpoints):

@@ -4,6 +4,8 @@
 """
 
 import os
+import re
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -48,3 +50,36 @@ def test_whatever_comes_a_parser_keeps_its_promise(name):
     for good in seeds(name):
         PARSERS[name](good)
     holds()
+
+
+DEPTHS = (110, 330, 890, 3000)
+"""Below and above what Python's recursion limit of 1,000 leaves to a parser of one, three or more calls a level."""
+
+PLACES = 5
+"""Places of a good input that are tried, spread over it."""
+
+VALUE = re.compile(rb'"[^"\n]*"|\b\d+(\.\d+)?\b|null|\{\}')
+
+
+def bombs(name: str) -> Iterator[bytes]:
+    """Values nested so deep: lists, objects, and tables as TOML writes them."""
+    for depth in DEPTHS:
+        yield b"[" * depth + b"]" * depth
+        yield b"[" * depth
+        if name in ("configuration", "edits"):
+            yield b"{error = " * depth + b"1" + b"}" * depth
+            yield b"1\n" + b"a." * depth + b"a = 1\n"
+            yield b"1\n[" + b"a." * depth + b"a]\nb = 1\n"
+        else:
+            yield b'{"error":' * depth + b"1" + b"}" * depth
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_what_is_nested_deep_at_any_place_keeps_the_promise(name):
+    for good in seeds(name):
+        places = list(VALUE.finditer(good))
+        for place in places[:: max(1, len(places) // PLACES)]:
+            for bomb in bombs(name):
+                PARSERS[name](good[: place.start()] + bomb + good[place.end() :])
+    for bomb in bombs(name):
+        PARSERS[name](bomb)

@@ -54,7 +54,7 @@ def places(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
 
     try:
         tomllib.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     feeds = [at for at, one in enumerate(text) if one == "\n"]
 

@@ -4,11 +4,15 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from probes.config.file import read_small_file, why_unreadable
 from probes.config_error import ConfigError, Problem
 from probes.text import line
+
+NESTING_LIMIT: Final = 100
+"""Tables and lists in each other. What tomllib can read of deeper ones (they may be written as one dotted key, which
+needs no recursion) would end whatever walks through them later."""
 
 
 class Parsed(NamedTuple):
@@ -36,7 +40,10 @@ def parse(path: Path, why_this_file: str = "") -> Parsed:
 def parse_text(text: str, path: Path) -> dict[str, Any]:
     """The TOML of a text that a file holds, or is to hold. Raises ConfigError where it is not TOML."""
     try:
-        return tomllib.loads(text)
+        values = tomllib.loads(text)
+        if not _is_nested(values, NESTING_LIMIT):
+            return values
+        what = f"nested more than {NESTING_LIMIT} deep"
     except tomllib.TOMLDecodeError as error:
         at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
         number = f"line {at[1] or len(text.rstrip().splitlines()) or 1}: " if at else ""
@@ -44,3 +51,14 @@ def parse_text(text: str, path: Path) -> dict[str, Any]:
     except RecursionError:
         what = "not TOML: nested too deeply"
     raise ConfigError((Problem(str(path), "", what),))
+
+
+def _is_nested(values: Any, levels: int) -> bool:
+    """Whether there are more than so many levels of tables and lists in a value."""
+    level = [values]
+    for _ in range(levels):
+        held = [each for one in level for each in (one.values() if isinstance(one, dict) else one)]
+        level = [one for one in held if isinstance(one, dict | list)]
+        if not level:
+            return False
+    return True

@@ -1,11 +1,11 @@
 """Rollups of a store as rows of chosen columns: one for each endpoint, kind of connection and bucket."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from probes import typed_json
 from probes.exports.columns import ExportColumn, Row
 from probes.exports.samples import ExportReader
 from probes.exports.selection import Selection
@@ -74,7 +74,7 @@ def _row(values: Sequence[Any]) -> Row:
     stated = islice(rest, len(_STATED))
     row: list[Any] = [*stated]
     buffered = next(rest)
-    outcomes = json.loads(next(rest))
+    outcomes = typed_json.loads(next(rest))
     row += [outcomes.get(one.value, 0) for one in _KINDS]
     extents = list(islice(rest, len(_EXTENTS)))
     for place, encoded in enumerate(rest):

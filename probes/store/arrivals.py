@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from probes import typed_json
 from probes.store.connection import Connection
 from probes.store.statements import replacing, run
 
@@ -28,7 +29,7 @@ def own_name(connection: Connection) -> str:
 def arrived(connection: Connection, source: str) -> dict[str, list[Any]]:
     """The kinds of rows that came from that store, each with the last key that came."""
     rows = run(connection, "SELECT what, last FROM arrival WHERE source = ?", (source,))
-    return {what: json.loads(last) for what, last in rows}
+    return {what: typed_json.loads(last) for what, last in rows}
 
 
 def sources(connection: Connection) -> set[str]:

@@ -127,7 +127,7 @@ def load_race(url: str, number: int) -> Race | None:
                     lanes=typed_json.decode(lanes, _FACTS),
                     heats=tuple(_heats(reader, number)),
                     verdict=typed_json.decode(verdict, _VERDICT),
-                    differences=tuple(json.loads(differences)),
+                    differences=tuple(typed_json.loads(differences)),
                     stopped=stopped,
                     simulated=bool(simulated),
                     vantage=vantage,
@@ -144,7 +144,7 @@ def race_samples(reader: StoreReader, since_ms: int, vantage: str) -> Iterator[t
     """
     for number, wish, sample in reader.few(_SAMPLED, [since_ms, vantage]) if reader.has("race") else ():
         try:
-            found = typed_json.decode(wish, _REQUEST), Sample.from_json(json.loads(sample))
+            found = typed_json.decode(wish, _REQUEST), Sample.from_json(typed_json.loads(sample))
         except (KeyError, TypeError, ValueError) as error:
             log.warning("a sample of race %s cannot be read, nor what it cost: %s", number, line(str(error)))
         else:
@@ -185,10 +185,10 @@ def _summary(row: tuple[Any, ...]) -> tuple[RaceSummary, RaceVerdict]:
 def _heats(reader: StoreReader, race: int) -> Iterator[Heat]:
     for heat_id, number, started_at, order, skew_ms, nonce in _rows(reader, _HEATS, race):
         lanes = tuple(
-            LaneResult(name, Sample.from_json(json.loads(sample)), decode(recording), text, place)
+            LaneResult(name, Sample.from_json(typed_json.loads(sample)), decode(recording), text, place)
             for name, sample, recording, text, place in _rows(reader, _LANES, heat_id)
         )
-        yield Heat(number, started_at, tuple(json.loads(order)), skew_ms, nonce, lanes)
+        yield Heat(number, started_at, tuple(typed_json.loads(order)), skew_ms, nonce, lanes)
 
 
 def _insert(connection: "Connection", table: str, row: dict[str, Any]) -> int:

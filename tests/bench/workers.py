@@ -9,10 +9,12 @@ many tokens, and what the simulators were really sent is counted; with ``--kill`
 import argparse
 import asyncio
 import multiprocessing
+import re
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from contextlib import AsyncExitStack
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -86,11 +88,13 @@ def run(wanted: argparse.Namespace, workers: int) -> str:
     sent = ours.recv()
     late = sorted(one.due_lag_ms for one in samples if one.due_lag_ms is not None)
     skipped = sum(one.outcome == "skipped" for one in samples)
+    reasons = Counter(re.sub(r"[\d.,]+", "N", one.outcome_detail or "") for one in samples if one.outcome == "skipped")
     tokens = sum((one.input_tokens or 0) + (one.output_tokens or 0) for one in every)
     lag = f"due lag p50 {quantile(late, 0.5):.1f} ms, p99 {quantile(late, 0.99):.1f} ms" if late else "nothing sent"
     return (
         f"{workers} workers: {len(samples):,} samples in {passed:.0f} s, {100 * skipped / max(1, len(samples)):.1f} % "
         f"skipped, {lag}; {sent:,} requests with {tokens:,} tokens in all{cost}"
+        + "".join(f"\n  {count:,} skipped: {why}" for why, count in reasons.most_common(5))
     )
 
 

@@ -21,6 +21,7 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
+from probes.supervision import Supervisor
 from tests.engine.test_engine import Child, child, stored
 from tests.servers.simulated import MODEL, simulating
 
@@ -201,6 +202,7 @@ class Broken:
     """An engine that cannot be reconfigured."""
 
     beats = 0
+    supervisor = Supervisor()
 
     def prepare(self, endpoints) -> None:
         pass

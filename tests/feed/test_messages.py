@@ -297,6 +297,7 @@ def test_a_recorders_status_is_the_record_that_every_version_wrote():
             "over_budget": None,
             "controls": [asdict(one) for one in CONTROLS],
             "notice": None,
+            "outages": [],
         },
         "watches": [
             {

@@ -535,7 +535,7 @@ def test_no_collector_is_no_end(caplog, monkeypatch):
     with Collector() as gone:
         pass
     with pushing(parse_collector(gone.url), tallied(sample()), interval_s=3600):
-        [thread] = [one for one in threading.enumerate() if one.name == "otlp"]
+        [thread] = [one for one in threading.enumerate() if one.name == "pushing metrics"]
     thread.join()  # the end does not wait for it longer than that
     assert len(caplog.records) == 1
 

@@ -1,9 +1,9 @@
 """Endpoints from llm's files: its extra models, and the keys of providers (llm.datasette.io, other-models); pure."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from probes import typed_json
 from probes.config.edit.values import endpoint_values
 from probes.config.endpoint.given import Address, address_of
 from probes.config.other_tools.candidate import Candidate, PlainKey
@@ -24,7 +24,7 @@ _TAKEN: Final = frozenset({"model_id", "model_name", "api_base", "api_key_name",
 
 def llm_keys(text: str) -> dict[str, PlainKey]:
     """The keys by llm's names, each with the name that it would have in the keyring. Raises ValueError."""
-    record = json.loads(text)
+    record = typed_json.loads(text)
     if not isinstance(record, dict):
         raise ValueError("is not a list of keys")
     return {

@@ -5,12 +5,12 @@ are gone are added as they are, once: the first time that the source is merged.
 """
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
+from probes import typed_json
 from probes.sample import Sample
 from probes.stats.rollup import Rollup, RollupKey, roll_up
 from probes.stats.tiers import TIERS, Tier, bucket_of
@@ -288,7 +288,7 @@ class _Merge:
         self._take_over_prune_progress(connection)
         for source, what, last in self._store.rows("SELECT source, what, last FROM arrival WHERE what <> ?", (BATCH,)):
             if what not in arrived(connection, source):
-                note(connection, source, what, json.loads(last))
+                note(connection, source, what, typed_json.loads(last))
 
     def _take_over_prune_progress(self, connection: Connection) -> None:
         for what in STORED_KINDS:

@@ -4,12 +4,12 @@ The cost of every question grows with the endpoints and the slices asked for, ne
 """
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from math import inf
 from typing import Any, Final, NamedTuple, TypeVar
 
+from probes import typed_json
 from probes.stats.rollup import METRICS
 from probes.stats.sketch import Sketch, merged
 from probes.stats.tiers import LENGTH_MS, TIERS, Tier, next_bucket
@@ -282,7 +282,7 @@ def outcomes(
     slices: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for rows in reader.rows(sql, parameters):
         for begin, text in rows:
-            for outcome, count in json.loads(text).items():
+            for outcome, count in typed_json.loads(text).items():
                 slices[(begin - start) // length][outcome] += count
     return {place: dict(counts) for place, counts in slices.items()}
 
@@ -299,7 +299,7 @@ def outcome_totals(
         where, parameters = _within(buckets, endpoint_ids)
         for rows in reader.rows(f"SELECT endpoint_id, outcomes FROM rollup WHERE {where} AND ok < samples", parameters):
             for endpoint_id, text in rows:
-                for outcome, count in json.loads(text).items():
+                for outcome, count in typed_json.loads(text).items():
                     counts[endpoint_id][outcome] += count
     return {number: dict(own) for number, own in counts.items()}
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
+from probes import typed_json
 from probes.clock import elapsed_ns
 from probes.store.holder import Holder, StoreHeld
 from probes.store.sharing.allocation import Sharer, allocate
@@ -186,7 +187,7 @@ class SharedLeases:
         found, digests = [], {}
         for run, holder, since, until, endpoints in connection.execute(_SHARERS, (self._vantage,)).fetchall():
             if _lasts(until, now):
-                asked = json.loads(endpoints)
+                asked = typed_json.loads(endpoints)
                 settled = now - since >= SETTLED_TTLS * lease.ttl_ms()
                 found.append(Sharer(run, frozenset(asked), settled))
                 who = holder_of(holder)

@@ -8,6 +8,7 @@ from typing import Self
 
 from filelock import FileLock, Timeout
 
+from probes import typed_json
 from probes.files import make_private_folder, write
 from probes.store.holder import Holder, StoreHeld, this_process
 from probes.store.problem import of_os
@@ -82,7 +83,7 @@ class RecorderLock:
 def holder_of(text: str) -> Holder | None:
     """Who that JSON names; None where it names nobody."""
     try:
-        record = json.loads(text)
+        record = typed_json.loads(text)
         return Holder(int(record["pid"]), line(str(record["host"]), 100), int(record["since"]))
     except (ValueError, TypeError, KeyError):
         return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from probes import typed_json
 from probes.stats.rollup import EXTENTS, METRICS, Extent, Rollup, RollupKey, roll_up
 from probes.stats.sketch import Sketch
 from probes.store.connection import Connection
@@ -80,7 +81,7 @@ def rollup_of(row: Sequence[Any]) -> tuple[RollupKey, Rollup]:
     values = iter(row)
     key = RollupKey(*islice(values, len(RollupKey._fields)))
     counts = dict(zip(_COUNTS, islice(values, len(_COUNTS)), strict=True))
-    counts["outcomes"] = json.loads(counts["outcomes"])
+    counts["outcomes"] = typed_json.loads(counts["outcomes"])
     pairs = {name: (next(values), next(values)) for name in EXTENTS}
     return key, Rollup(
         **counts,

@@ -72,6 +72,8 @@ class RecordReader(ABC, Generic[Frame]):
                 events += self._events(one)
             except Malformed as error:
                 events.append(Failure(Outcome.PROTOCOL, line(str(error))))
+            except RecursionError:  # read, but too deep for what goes through it
+                events.append(Failure(Outcome.PROTOCOL, f"{self._frame} that is nested too deeply"))
             if events and isinstance(events[-1], StreamEnd | Failure):
                 self._ended = True
                 return events

@@ -12,6 +12,7 @@ from probes.config.follow import follower as follower_module
 from probes.config.follow.follower import ConfigFollower
 from probes.config.follow.watch import BrokenFile
 from probes.config.load import Config
+from probes.supervision import Supervisor
 
 TEXT = '[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n'
 
@@ -47,7 +48,7 @@ async def test_each_change_is_told_on_the_loop_once_it_has_been_prepared(path):
         assert threading.get_ident() == main
         told.put_nowait(found)
 
-    follower = ConfigFollower(path, tell, prepare)
+    follower = ConfigFollower(path, tell, prepare, supervisor=Supervisor())
     try:
         async with asyncio.timeout(60):
             first = await told.get()
@@ -87,7 +88,7 @@ async def test_a_pipe_is_never_opened(path, monkeypatch):
         return found
 
     monkeypatch.setattr(follower_module.ConfigWatch, "look", look)
-    follower = ConfigFollower(pipe, lambda found: pytest.fail(str(found)))
+    follower = ConfigFollower(pipe, lambda found: pytest.fail(str(found)), supervisor=Supervisor())
     try:
         assert await asyncio.to_thread(looks.wait, 30), "opening it would wait for ever"
     finally:

@@ -20,18 +20,22 @@ from probes.engine.workers.process import WorkerProcess
 from probes.feed.messages import EngineStatus, Frame
 from probes.outcome import Outcome
 from probes.store.status import StoreStatus
+from probes.supervision import Supervisor
 from tests.samples import endpoint, sample
 from tests.servers.simulated import MODEL, simulating
 
 
 @asynccontextmanager
-async def pooled(*endpoints: Endpoint, clock: SteadyClock | None = None) -> AsyncIterator[Engine]:
+async def pooled(
+    *endpoints: Endpoint, clock: SteadyClock | None = None, supervisor: Supervisor | None = None
+) -> AsyncIterator[Engine]:
     engine = Engine(
         endpoints,
         Ledger(Budget(None, None), time.time_ns() // 1_000_000 // DAY_MS),
         store=None,
         keys=KeyFinder(),
         clock=clock,
+        supervisor=supervisor,
         make_probing=lambda engine: WorkerPool(engine, engine.probed, 2),
     )
     stop = asyncio.Event()
@@ -44,7 +48,6 @@ async def pooled(*endpoints: Endpoint, clock: SteadyClock | None = None) -> Asyn
 
 
 async def test_a_worker_that_cannot_be_started_is_started_later(monkeypatch, caplog):
-    monkeypatch.setattr(pool_module, "RESTART", ExponentialBackoff(0.01, 0.05))
     failures = iter(["out of descriptors"] * 3)
 
     def start(*words):
@@ -55,10 +58,10 @@ async def test_a_worker_that_cannot_be_started_is_started_later(monkeypatch, cap
     monkeypatch.setattr(pool_module, "WorkerProcess", start)
     async with simulating() as simulator, asyncio.timeout(30):
         one = endpoint(base_url=simulator.url, model=MODEL, interval=60.0)
-        async with pooled(one):
+        async with pooled(one, supervisor=Supervisor(ExponentialBackoff(0.01, 0.05))):
             while not simulator.records:
                 await asyncio.sleep(0.01)
-    assert "worker 1 cannot be started (out of descriptors): another one is started" in caplog.text
+    assert "worker 1 has ended: the process cannot be started (out of descriptors); it begins again in" in caplog.text
 
 
 async def test_that_the_clock_was_set_is_said_once_however_many_workers_there_are(monkeypatch):
@@ -113,5 +116,6 @@ async def test_the_budget_is_over_once_every_worker_that_has_endpoints_says_so()
         assert engine.status.over_budget is None, "the other may probe"
         pool._take(pool._places[1], used)
         assert engine.status.over_budget == "the day's budget is used"
-        pool._lost(pool._places[1], "ended")
-        assert engine.status.over_budget is None, "who takes its place has not said so"
+        pool._lost(pool._places[0], "ended")
+        pool._places[1].over = None
+        assert engine.status.over_budget is None, "who has its endpoints now has not said so"

@@ -17,13 +17,13 @@ def made(host: int, interval: float = 10.0, number: int = 0):
 
 def test_hosts_are_spread_by_their_probes_a_second():
     busy, calm = made(0, 1.0), [made(host) for host in range(1, 5)]
-    found = spread_hosts([busy, *calm], 2, {})
+    found = spread_hosts([busy, *calm], range(2), {})
     assert [found[host_of(one)] for one in calm] == [1 - found[host_of(busy)]] * 4
 
 
 def test_a_host_keeps_its_worker_whatever_comes_and_goes():
-    before = spread_hosts([made(host) for host in range(6)], 3, {})
-    after = spread_hosts([made(host, 1.0) for host in range(1, 9)], 3, before)
+    before = spread_hosts([made(host) for host in range(6)], range(3), {})
+    after = spread_hosts([made(host, 1.0) for host in range(1, 9)], range(3), before)
     assert all(after[host] == worker for host, worker in before.items() if host in after)
     assert set(after.values()) == {0, 1, 2}
 
@@ -31,7 +31,7 @@ def test_a_host_keeps_its_worker_whatever_comes_and_goes():
 @given(st.lists(st.tuples(st.integers(0, 20), st.sampled_from([0.5, 1.0, 10.0, 60.0])), max_size=60), st.integers(1, 8))
 def test_every_host_has_one_worker(hosts: list[tuple[int, float]], count: int):
     endpoints = [made(host, interval, number) for number, (host, interval) in enumerate(hosts)]
-    found = spread_hosts(endpoints, count, {})
+    found = spread_hosts(endpoints, range(count), {})
     assert found.keys() == {host_of(one) for one in endpoints}
     assert all(0 <= worker < count for worker in found.values())
 

@@ -171,7 +171,7 @@ async def test_a_worker_that_is_killed_or_frozen_is_replaced_and_no_due_time_is_
             await one.probed(*names, after=len(one.samples))
             assert len(one.pids) == 2
         assert sum(worker.replaced for worker in one.engine.workers) == 2
-        assert [worker.endpoints for worker in one.engine.workers] == [2, 2]
+        await one.until(lambda: [worker.endpoints for worker in one.engine.workers] == [2, 2])
     at = Counter((sample.endpoint, sample.started_at) for sample in one.samples)
     assert max(at.values()) == 1
     most = (time.time() - began) / 0.5 + 4

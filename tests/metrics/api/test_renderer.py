@@ -77,12 +77,11 @@ def test_one_that_was_killed_is_started_again(url, monkeypatch):
         renderer.answer("/api/status")
         renderer._process.kill()
         renderer._process.wait()
-        renderer._started_at = -1e9
         assert renderer.answer("/api/status?").status == 200
-        renderer._process.kill()  # at once, it is not
+        renderer._process.kill()  # a second time it is not at once
         renderer._process.wait()
         assert code(renderer.answer("/api/best/g")) == "not_answering"
-        renderer._started_at = -1e9
+        renderer._part._due = 0.0
         assert renderer.answer("/api/best/g").status == 200
 
 
@@ -108,7 +107,7 @@ def test_one_that_hangs_is_ended_and_started_again(url, monkeypatch):
         assert (answer.status, code(answer), dict(answer.headers)["Retry-After"]) == (503, "not_answering", "1")
         assert hanging.poll() == -signal.SIGKILL
         monkeypatch.setattr(module, "ANSWER_S", 30.0)
-        renderer._started_at = -1e9
+        renderer._part._due = 0.0
         assert renderer.answer("/api/best/g").status == 200
 
 
