@@ -91,7 +91,7 @@ class Timing:
     """What is known of due times from elsewhere, by endpoint: phases, and the first due times not done yet.
 
     A phase is a share of the interval; where none is given, endpoints are spread evenly. ``undone`` are in seconds
-    since the epoch: those that are over are recorded as missed.
+    since the epoch: of those that are over the newest is probed late, the others are recorded as missed.
     """
 
     phases: Mapping[str, float] = field(default_factory=dict)

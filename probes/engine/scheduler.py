@@ -54,26 +54,35 @@ class Scheduler:
         """Begin to call monitors, on the running event loop.
 
         ``undone`` are the first due times that nobody has done yet (s since the epoch), by endpoint, where another
-        process has done those before: what is over of them is missed.
+        process has done those before: the newest that is over is probed late, those before it are missed, as where this
+        process was late itself; where it is over for more than half an interval it is missed, too.
         """
         now = self._now()
         for name in self._triggers:
-            self._schedule(name, now)
-            self._miss(name, (undone or {}).get(name), now)
+            self._schedule(name, now, (undone or {}).get(name))
         self._apscheduler.start()
 
-    def _schedule(self, name: str, now: datetime) -> None:
+    def _schedule(self, name: str, now: datetime, undone: float | None = None) -> None:
         """Have an endpoint called at the due times of its trigger, from the first one after ``now`` on."""
         trigger = self._triggers[name]
+        self._catch_up(name, undone, now)
         due = trigger.get_next_fire_time(trigger.fired, now)
         self._apscheduler.add_job(self._tick, trigger, args=(name,), id=name, next_run_time=due, replace_existing=True)
         self._plan_next(name)
 
-    def _miss(self, name: str, undone: float | None, now: datetime) -> None:
-        """Record the due times from ``undone`` until now as missed."""
-        if undone is not None:
-            for due in self._triggers[name].cadence.between(undone, now.timestamp()):
-                self._monitors[name].record_missed(due)
+    def _catch_up(self, name: str, undone: float | None, now: datetime) -> None:
+        """Have the newest due time from ``undone`` until now probed late, and record the others as missed."""
+        if undone is None:
+            return
+        trigger, monitor = self._triggers[name], self._monitors[name]
+        over = list(trigger.cadence.between(undone, now.timestamp()))
+        if over and now.timestamp() - over[-1] < trigger.cadence.interval / 2:
+            due = over.pop()
+            trigger.fired = datetime.fromtimestamp(due, UTC)
+            # soon: whoever gives out the endpoint says after this whether it is paused
+            asyncio.get_running_loop().call_soon(monitor.probe_due, due)
+        for due in over:
+            monitor.record_missed(due)
 
     def run_due(self) -> None:
         """Call the monitors that are due by now."""
@@ -104,8 +113,7 @@ class Scheduler:
                 share = (phases or {}).get(name)
                 share = next(shares) if share is None else share
                 self._triggers[name] = CadenceTrigger(Cadence(name, interval, interval * share))
-                self._schedule(name, now)
-                self._miss(name, (undone or {}).get(name), now)
+                self._schedule(name, now, (undone or {}).get(name))
             elif before.cadence.interval != interval:
                 share = before.cadence.phase / before.cadence.interval
                 self._triggers[name] = CadenceTrigger(Cadence(name, interval, interval * share))

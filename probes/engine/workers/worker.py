@@ -84,6 +84,7 @@ class Worker:
         self._blocks = AskedBlocks(self._feed)
         self._engine: Engine | None = None
         self._probing: LocalProbing | None = None
+        self._messages: asyncio.Queue[ToWorker] = asyncio.Queue()
         self._stop = asyncio.Event()
         self._begun = asyncio.Event()
         self._confirming: set[asyncio.Task[None]] = set()
@@ -93,24 +94,34 @@ class Worker:
 
     async def run(self) -> None:
         """Probe until told to stop; then running probes may end, and what came of them is written."""
+        obeying = self._supervisor.task("doing what the engine asks", self._obey)
         await self._begun.wait()
         if self._engine is not None:
             await self._engine.run(self._stop)
         if self._confirming:
             await asyncio.wait(self._confirming, timeout=GRACE_S)
+        obeying.cancel()
         self._feed.close()
 
     def handle(self, message: ToWorker) -> None:
-        """Do what the engine asks."""
+        """Do what the engine asks, one after the other; the block that one of these may wait for is taken at once."""
+        if isinstance(message, Granted):
+            self._blocks.granted(message)
+        else:
+            self._messages.put_nowait(message)
+
+    async def _obey(self) -> None:
+        while True:
+            await self._do(await self._messages.get())
+
+    async def _do(self, message: ToWorker) -> None:
         if isinstance(message, Share):
-            self._take(message)
+            await self._take(message)
         elif isinstance(message, Stop):
             self._stop.set()
             self._begun.set()
         elif self._engine is None:
             return
-        elif isinstance(message, Granted):
-            self._blocks.granted(message)
         elif isinstance(message, HoldUntil):
             self._engine.hold_until(message.elapsed)
         elif isinstance(message, Suspend):
@@ -122,12 +133,14 @@ class Worker:
         elif isinstance(message, Command):
             self._engine.handle(message)
 
-    def _take(self, share: Share) -> None:
-        """Probe by a share from now on."""
+    async def _take(self, share: Share) -> None:
+        """Probe by a share from now on; what is due of it may be so at once, so there is a part of the budget first."""
         timing = Timing(share.phases, share.undone)
         if self._engine is None or self._probing is None:
             self._engine = self._make_engine(share, timing)
         else:
+            self._engine.spending.configure(share.budget, share.endpoints)
+            await self._engine.spending.begin()
             self._probing.timing = timing
             self._engine.remember(share.recent)
             self._engine.reconfigure(share.endpoints, share.budget, NO_CHECKS)

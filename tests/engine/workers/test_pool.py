@@ -82,11 +82,12 @@ async def test_that_the_clock_was_set_is_said_once_however_many_workers_there_ar
     assert [words.split(" at ")[0] for words in said] == ["the clock was set forward 1 h 0 min"]
 
 
-async def test_who_takes_over_probes_at_once_what_was_missed_but_not_measured_meanwhile():
+async def test_who_takes_over_probes_late_what_was_due_meanwhile_and_all_else_was_missed():
     now = time.time()
     async with simulating() as simulator, asyncio.timeout(30):
         one = endpoint(base_url=simulator.url, model=MODEL, interval=60.0)
-        timing = Timing({one.name: (now - 3) % 60 / 60}, {one.name: now - 6})  # 3 s ago, up to 2 s sooner or later
+        # due 3 s ago, up to 2 s sooner or later, and a minute before
+        timing = Timing({one.name: (now - 3) % 60 / 60}, {one.name: now - 66})
         engine = Engine(
             [one],
             Ledger(Budget(None, None), int(1000 * now) // DAY_MS),
@@ -104,6 +105,7 @@ async def test_who_takes_over_probes_at_once_what_was_missed_but_not_measured_me
         stop.set()
         await running
     assert [one.outcome for one in samples] == [Outcome.SKIPPED, Outcome.OK]
+    assert 1_000 <= samples[1].due_lag_ms, "it says how late it was"
 
 
 async def test_the_budget_is_over_once_every_worker_that_has_endpoints_says_so():
