@@ -10,8 +10,9 @@ _OF_NUMBERS: Final = {
     errno.ENOMEM: "out of memory",
     errno.ENOBUFS: "this machine is out of network buffers",
     errno.EADDRNOTAVAIL: "no local address or port is left",
+    errno.ENOTRECOVERABLE: "the thread in whose name the kernel reads has ended",
 }
-"""Errors that say what this machine lacks (errno(3), connect(2), socket(2))."""
+"""Errors that say what this machine or process lacks (errno(3), connect(2), socket(2)); the last is only our own."""
 
 _OF_WORDS: Final = {
     "can't start new thread": "no thread can be started: out of memory, or of the threads that this user may have",

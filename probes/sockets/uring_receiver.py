@@ -232,7 +232,7 @@ class UringReceiver:
             self._batch.cancel()
             self._batch = None
         for tag in tuple(self._callbacks):
-            self._on_refused(tag, OSError(errno.EIO, os.strerror(errno.EIO)))
+            self._on_refused(tag, OSError(errno.ENOTRECOVERABLE, os.strerror(errno.ENOTRECOVERABLE)))
         self._on_lost(cause)
 
     def _on_refused(self, tag: int, error: OSError) -> None:

@@ -1,0 +1,119 @@
+"""Every piece of a recorder's background work is ended, by whatever holds it up: it is told, logged and begun again."""
+
+import asyncio
+import ctypes
+import os
+import threading
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import pytest
+
+from probes.backoff import ExponentialBackoff
+from probes.cli.output.line_thread import LineThread
+from probes.config.load import load
+from probes.engine.reload import reloading
+from probes.engine.session import Plan, open_engine
+from probes.feed.pipe import FeedWriter
+from probes.metrics.address import Address
+from probes.metrics.publishing import Publishing
+from probes.outage import Outage
+from probes.simulator.behaviour import Behaviour
+from probes.supervision import Supervisor
+from tests.servers.simulated import MODEL, simulating
+from tests.store.stores import url_of
+from tests.test_supervision import supervised_names
+
+pytestmark = pytest.mark.slow
+
+ELSEWHERE = {
+    "worker": "tests/engine/workers",
+    "blocks of the day's budget": "only where budgets are shared, by workers or recorders",
+    "watching workers": "tests/engine/workers",
+    "doing what the engine asks": "tests/engine/workers: a worker's own process",
+    "leases of endpoints": "needs PostgreSQL; the same mechanism",
+    "pushing metrics": "needs OpenTelemetry; the same mechanism",
+    "the heartbeat": "needs a server to beat; the same mechanism",
+    "reading what was judged before": "ends when it has read",
+    "reporting the store's state": "of `record` itself; the same mechanism",
+    "reading by the kernel": "tests/sockets",
+    "the process that answers the API": "tests/metrics/api/test_renderer.py",
+    "the engine's process": "tests/tui/sources/test_child.py",
+    "the screen's source": "tests/tui/test_app.py",
+}
+"""What of the table in `docs/architecture.md` does not run in this world, and where it is ended instead."""
+
+
+class Killed(Exception):  # noqa: N818 - of a test
+    """What ends a piece of work."""
+
+
+def kill_thread(thread: threading.Thread) -> None:
+    """Have a thread raise as soon as it runs Python again."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(Killed))
+
+
+@asynccontextmanager
+async def recorder(folder):
+    """A recorder of this process with all that it can have, and what wakes its threads."""
+    async with AsyncExitStack() as held:
+        simulator = await held.enter_async_context(simulating(Behaviour()))
+        path = folder / "config.toml"
+        path.write_text(
+            f'[store]\nurl = "{url_of(folder / "history.db")}"\n[control]\nmodels = "1h"\n'
+            f'[[endpoint]]\nname = "sim/one"\nmodel = "{MODEL}"\nbase_url = "{simulator.url}"\n'
+            'dialect = "openai_chat"\nkey = "none"\ninterval = "60s"\nprompt = "x"\n'
+        )
+        supervisor = Supervisor(ExponentialBackoff(0.05, 0.05))
+        plan = Plan.of(load(path))
+        engine = await held.enter_async_context(open_engine(plan, supervisor=supervisor))
+        publishing = Publishing(address=Address("127.0.0.1", 0))
+        await held.enter_async_context(publishing.open(engine, plan.store_url))
+        held.enter_context(reloading(path, plan, engine))
+        null = held.enter_context(open(os.devnull, "w"))  # noqa: ASYNC230
+        lines = LineThread(null, print, supervisor)
+        held.callback(lines.close)
+        unread = held.enter_context(open(os.devnull, "wb", buffering=0))  # noqa: ASYNC230
+        feed = FeedWriter(unread, lambda: engine.status, supervisor=supervisor)
+        held.callback(feed.close)
+        stop = asyncio.Event()
+        running = asyncio.create_task(engine.run(stop))
+
+        def wake() -> None:
+            lines.print("x")
+            feed._schedule(0.0)
+            if (notifier := engine.configure_alerts.__self__._notifier) is not None:
+                notifier.look()
+
+        try:
+            yield supervisor, wake
+        finally:
+            stop.set()
+            await running
+
+
+async def test_each_is_told_logged_and_begun_again(tmp_path, caplog):
+    here = supervised_names() - ELSEWHERE.keys()
+    told: list[Outage] = []
+    async with recorder(tmp_path) as (supervisor, wake), asyncio.timeout(120):
+        for name in sorted(here):
+            while here - {part.name for part in supervisor._parts}:  # some begin others
+                wake()
+                await asyncio.sleep(0.01)
+            [part] = [one for one in supervisor._parts if one.name == name]
+            tasks = [one for one in asyncio.all_tasks() if one.get_name() == name]
+            threads = [one for one in threading.enumerate() if one.name == name]
+            assert len(tasks) + len(threads) == 1, name
+            while part.ended == 0:
+                if tasks and (waited := tasks[0]._fut_waiter) is not None:
+                    waited.cancel()  # a cancellation that nobody asked for, out of what it waits for
+                elif threads:
+                    kill_thread(threads[0])
+                    wake()
+                await asyncio.sleep(0.01)
+            told += supervisor.outages
+            while part.outage is not None:
+                await asyncio.sleep(0.01)
+            assert [*tasks, *threads][0] in {*asyncio.all_tasks(), *threading.enumerate()}, f"{name} goes on"
+    assert {one.part for one in told} >= here - {"objectives", "the daily note", "learning what is usual"}
+    for name in here:
+        assert f"{name} has ended: " in caplog.text, name
