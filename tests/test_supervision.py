@@ -139,10 +139,9 @@ def test_the_loop_is_called_unless_it_is_closed_and_no_other_error_is_hidden():
 
 
 def test_a_cause_is_told_without_its_message():
-    try:
+    with pytest.raises(ValueError, match="sk-secret") as raised:
         raise ValueError("sk-secret")
-    except ValueError as error:
-        assert re.fullmatch(r"ValueError at test_supervision\.py:\d+", cause_words(error))
+    assert re.fullmatch(r"ValueError at test_supervision\.py:\d+", cause_words(raised.value))
     assert cause_words(KeyError("sk-secret")) == "KeyError"
 
 

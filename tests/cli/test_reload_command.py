@@ -5,11 +5,12 @@ import socket
 import pytest
 from msgspec.structs import replace
 
-from probes.cli.commands.reload import GONE_AFTER_MS, WAIT_S, Answer, answer_lines, ask, reload
+from probes.cli.commands.reload import GONE_AFTER_MS, WAIT_S, Answer, answer_lines, ask, reload, silent_lines
 from probes.cli.exit_codes import ExitCode
 from probes.cli.output.reload_report import ReloadReport
 from probes.config_error import ConfigError
 from probes.feed.messages import ConfigurationStatus, EngineStatus, RecorderStatus
+from probes.outage import Outage
 from probes.store.read.reader import Recorder, StoreReader
 from probes.store.status import StoreStatus
 
@@ -129,3 +130,14 @@ def test_who_wrote_last_is_named_where_nobody_answers(tmp_path, capsys, monkeypa
     monkeypatch.setattr(StoreReader, "recorders", lambda *_: [gone])
     assert reload(path) is ExitCode.NOT_OK
     assert f"process 7 on {gone.host}, 2027-01-15 07:00:00 UTC" in capsys.readouterr().err
+
+
+def test_a_recorder_that_lives_and_does_not_look_says_for_how_long_and_why():
+    outage = Outage("following the configuration", NOW - 7_000, NOW + 3_000, "OSError at watch.py:1")
+    status = RecorderStatus(EngineStatus(StoreStatus("ok"), outages=(outage,)), (), configuration=STATUS).to_json()
+    alive = Recorder("local", 7, "here", "0.1.0", NOW, NOW + 40_000, status)
+    assert silent_lines(alive, NOW + 42_000) == [
+        "process 7 on here: looked at /etc/inftop/config.toml 42 s ago, and not since it was asked to",
+        "process 7 on here: following the configuration down for 49 s (OSError at watch.py:1); begins again in 0 s",
+    ]
+    assert silent_lines(alive, NOW + 40_000 + GONE_AFTER_MS + 1) == [], "it has ended"

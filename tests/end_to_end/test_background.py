@@ -5,6 +5,7 @@ import ctypes
 import os
 import threading
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -38,7 +39,7 @@ ELSEWHERE = {
     "reading by the kernel": "tests/sockets",
     "the process that answers the API": "tests/metrics/api/test_renderer.py",
     "the engine's process": "tests/tui/sources/test_child.py",
-    "the screen's source": "tests/tui/test_app.py",
+    "the screen's source": "tests/tui/dashboard/test_screen.py",
 }
 """What of the table in `docs/architecture.md` does not run in this world, and where it is ended instead."""
 
@@ -69,10 +70,10 @@ async def recorder(folder):
         publishing = Publishing(address=Address("127.0.0.1", 0))
         await held.enter_async_context(publishing.open(engine, plan.store_url))
         held.enter_context(reloading(path, plan, engine))
-        null = held.enter_context(open(os.devnull, "w"))  # noqa: ASYNC230
+        null = held.enter_context(Path(os.devnull).open("w"))  # noqa: ASYNC230, SIM115
         lines = LineThread(null, print, supervisor)
         held.callback(lines.close)
-        unread = held.enter_context(open(os.devnull, "wb", buffering=0))  # noqa: ASYNC230
+        unread = held.enter_context(Path(os.devnull).open("wb", buffering=0))  # noqa: ASYNC230, SIM115
         feed = FeedWriter(unread, lambda: engine.status, supervisor=supervisor)
         held.callback(feed.close)
         stop = asyncio.Event()

@@ -26,7 +26,10 @@ from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
+from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
+from probes.store.write.journal_folder import samples_for
+from probes.store.write.store_and_forward import StoreAndForward
 from tests.servers.simulated import MODEL, simulating, until
 
 QUICK = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(2))
@@ -256,6 +259,22 @@ async def test_recording_for_a_while_ends_by_itself(tmp_path, shared_process, ca
     assert "sim/one" in out
     assert "rate limits" in out
     assert "recording 1 endpoints" in err
+
+
+async def test_a_defect_of_the_stores_writer_ends_the_recording_with_words(tmp_path, shared_process, monkeypatch):
+    real = StoreAndForward.send
+
+    def send(self, beat):
+        if self.waiting:
+            raise RecursionError("a defect")
+        return real(self, beat)
+
+    monkeypatch.setattr(StoreAndForward, "send", send)
+    async with simulating(QUICK) as simulator, asyncio.timeout(60):
+        path = configuration(tmp_path, simulator)
+        with pytest.raises(StoreProblem, match="the store's writer has ended by a defect: RecursionError at"):
+            await _record(path, demo=False, seconds=None, publishing=Publishing.from_options(None, None))
+    assert list(samples_for(f"sqlite:///{tmp_path / 'history.db'}", "local")), "what it had measured waits on disk"
 
 
 async def test_a_spent_budget_skips_and_is_remembered_over_a_restart(tmp_path, shared_process):

@@ -37,6 +37,7 @@ from probes.metrics.publishing import Publishing
 from probes.metrics.server import serving
 from probes.metrics.table import ALL_METRICS, COMMON, ENGINE_METRICS, SAMPLE_METRICS
 from probes.metrics.tallies import Tallies
+from probes.outage import Outage
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
@@ -393,6 +394,11 @@ def test_a_store_that_is_away_makes_it_not_ready_and_not_unhealthy():
         assert (code, headers["Content-Type"]) == (503, "text/plain; charset=utf-8")
         assert body.startswith(b"samples have waited for the store for 3,60")
         assert body.endswith(b" s, 1,312 of them: no space left\n")
+        outage = Outage("delivering messages", now - 12_000, now + 3_600_000, "OSError at a.py:1")
+        tallies.update_engine(EngineStatus(StoreStatus("ok"), outages=(outage,)))
+        code, _, body = get(address, "/readyz")
+        assert (code, body[:29]) == (503, b"delivering messages down for ")
+        assert b"(OSError at a.py:1); begins again in " in body
         assert get(address, "/healthz")[0] == 200
         assert b"/readyz" in get(address, "/")[2]
 

@@ -17,13 +17,16 @@ from typing import Any
 
 import pytest
 
+from probes.backoff import ExponentialBackoff
 from probes.sockets import io_uring, receive_timestamps, uring_receiver
 from probes.sockets.connection_timing import Stamp
+from probes.sockets.errors import missing_resource
 from probes.sockets.event_loop import EngineLoop, ReaderKind, reader_kind
 from probes.sockets.io_uring import DATA_SIZE, Completion, Uring
 from probes.sockets.readers import SelectorReader, UringReader, make_reader
 from probes.sockets.receive_timestamps import CLOCK_ERROR_NS, STEP_NS, stamping_socket
 from probes.sockets.uring_receiver import BURST_ENDS, Submission, UringReceiver
+from probes.supervision import Part
 from tests.sockets.pairs import needs_io_uring, pair, refuse_stamps
 from tests.tries import tries
 
@@ -619,3 +622,36 @@ def test_a_loop_says_who_reads(monkeypatch, granted, who):
     loop = EngineLoop()
     assert reader_kind(loop) is who
     loop.close()
+
+
+def test_where_the_reading_thread_ends_its_sockets_end_and_others_are_read_again(run, monkeypatch, caplog):
+    async def main():
+        loop = asyncio.get_running_loop()
+        loop.reading = Part("reading by the kernel", ExponentialBackoff(0.05, 0.05))
+        async with listening() as (reader, reads, far):
+            lost = receiver()
+
+            def defect() -> None:
+                raise RecursionError
+
+            lost._command(defect)
+            while reader.error is None:
+                await asyncio.sleep(0)
+            assert missing_resource(reader.error) == "the thread in whose name the kernel reads has ended"
+            assert reads[-1][1] == b""
+            assert loop.reading.outage is not None
+            assert loop.uring_receiver is None
+            near, other = pair()
+            with other:
+                assert isinstance(make_reader(near, reads.on_read), SelectorReader), "meanwhile by the loop"
+            near.close()
+        while loop.uring_receiver is None:
+            await asyncio.sleep(0.01)
+        assert loop.reading.outage is None
+        assert receiver() is not lost
+        async with listening() as (_, reads, far):
+            far.sendall(b"again")
+            await reads.until(5)
+
+    run(main)
+    assert "reading by the kernel has ended: RecursionError at test_uring_receiver.py" in caplog.text

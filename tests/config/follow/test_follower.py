@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from probes.backoff import ExponentialBackoff
 from probes.config.follow import follower as follower_module
 from probes.config.follow.follower import ConfigFollower
 from probes.config.follow.watch import BrokenFile
@@ -93,3 +94,45 @@ async def test_a_pipe_is_never_opened(path, monkeypatch):
         assert await asyncio.to_thread(looks.wait, 30), "opening it would wait for ever"
     finally:
         follower.close()
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    ["x = " + "[" * 3_000, "x = " + "{a = " * 3_000, "x." + "a." * 3_000 + "a = 1", "[" + "a." * 3_000 + "a]\nb = 1"],
+)
+async def test_a_save_that_is_nested_deep_is_told_and_the_next_one_is_read(path, bomb):
+    told, supervisor = asyncio.Queue[Config | BrokenFile](), Supervisor()
+    follower = ConfigFollower(path, told.put_nowait, supervisor=supervisor)
+    try:
+        async with asyncio.timeout(60):
+            assert isinstance(await told.get(), Config)
+            save(path, f"{bomb}\n{TEXT}")
+            broken = await told.get()
+            assert isinstance(broken, BrokenFile)
+            assert "nested" in broken.words
+            save(path, TEXT)
+            assert isinstance(await told.get(), Config)
+    finally:
+        follower.close()
+    assert not supervisor.outages
+
+
+async def test_whatever_ends_the_thread_is_told_and_the_file_is_followed_again(path, monkeypatch, caplog):
+    told, supervisor = asyncio.Queue[Config | BrokenFile](), Supervisor(ExponentialBackoff(0.01, 0.01))
+    causes, real = [RecursionError("deep"), SystemExit(1), RuntimeError("defect")], follower_module.ConfigWatch.look
+
+    def look(self, now, *, at_once=False):
+        if causes:
+            raise causes.pop()
+        return real(self, now, at_once=at_once)
+
+    monkeypatch.setattr(follower_module.ConfigWatch, "look", look)
+    follower = ConfigFollower(path, told.put_nowait, supervisor=supervisor)
+    try:
+        async with asyncio.timeout(60):
+            assert isinstance(await told.get(), Config)
+    finally:
+        follower.close()
+    assert [one.message.split(" at ")[0] for one in caplog.records] == [
+        f"following the configuration has ended: {kind}" for kind in ("RuntimeError", "SystemExit", "RecursionError")
+    ]

@@ -105,7 +105,7 @@ async def test_who_takes_over_probes_late_what_was_due_meanwhile_and_all_else_wa
         stop.set()
         await running
     assert [one.outcome for one in samples] == [Outcome.SKIPPED, Outcome.OK]
-    assert 1_000 <= samples[1].due_lag_ms, "it says how late it was"
+    assert samples[1].due_lag_ms >= 1_000, "it says how late it was"
 
 
 async def test_the_budget_is_over_once_every_worker_that_has_endpoints_says_so():

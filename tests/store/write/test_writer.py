@@ -16,6 +16,7 @@ from probes.store.write.batch_writer import BatchWriter
 from probes.store.write.database import PRAGMAS
 from probes.store.write.journal import BATCH
 from probes.store.write.journal_folder import journal_folder, samples_for, waiting_for
+from probes.store.write.store_and_forward import StoreAndForward
 from probes.store.write.writer import RETRY, Writer
 from tests.samples import sample
 from tests.store.stores import ask, fill, hanging, other, until, url_of
@@ -411,3 +412,24 @@ async def test_a_beat_replaces_the_one_before(writer, store):
         with StoreReader(store) as reader:
             await until(lambda n=number: (found := reader.recorder()) and found.status == f'{{"n": {n}}}')
     assert ask(store, "SELECT count(*) FROM recorder") == [(1,)]
+
+
+async def test_a_defect_that_ends_the_writer_is_said_once_and_what_waits_goes_to_the_journal(path, monkeypatch, caplog):
+    lost: list[object] = []
+    writer = Writer(url_of(path), on_lost=lost.append)
+    assert await writer.opened() is None
+
+    def send(self, *_):
+        raise RecursionError("a defect")
+
+    monkeypatch.setattr(StoreAndForward, "send", send)
+    writer.put(sample(started_at=7), None)
+    await until(lambda: lost)
+    [problem] = lost
+    assert isinstance(problem, StoreProblem)
+    assert problem.detail.startswith("the store's writer has ended by a defect: RecursionError at test_writer.py:")
+    assert "the store's writer has ended" in caplog.text
+    await writer.close(10)
+    assert len(lost) == 1
+    assert [one.started_at for one in samples_for(url_of(path), "local")] == [7]
+    assert not writer.status().dropped

@@ -1,14 +1,19 @@
 """The dashboard through its keys: what a person chooses, commands and sees."""
 
+import asyncio
+
 import pytest
 from msgspec.structs import replace
 
+from probes.backoff import ExponentialBackoff
 from probes.certificate import Certificate, Errors, MeasuredLoad, Spread
 from probes.feed.messages import Command, EngineStatus, Frame, MonitorStatus
 from probes.figures.buffering import DETAIL
 from probes.format import clock
+from probes.outage import Outage
 from probes.outcome import Outcome
 from probes.store.status import StoreStatus
+from probes.supervision import Supervisor
 from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, NOW
@@ -473,3 +478,27 @@ async def test_that_this_screen_took_over_recording_stands_until_escape_and_the_
         assert shown.dashboard.options.query == "groq"
         await shown.press("escape")
         assert shown.dashboard.options.query == ""
+
+
+async def test_what_is_down_of_engine_or_screen_is_said_in_the_foot(messages):
+    outage = Outage("delivering messages", NOW - 12_000, NOW + 8_000, "OSError at a.py:1")
+    engine = EngineStatus(StoreStatus("ok"), outages=(outage,))
+    async with showing(messages[0], Frame(NOW, engine, ()), size=(160, 40)) as shown:
+        assert "delivering messages down for 12 s (OSError at a.py:1); begins again in 8 s" in shown.text
+
+
+async def test_a_source_that_ends_by_a_defect_is_begun_again(messages, monkeypatch):
+    monkeypatch.setattr("tui.state.fleet.Supervisor", lambda: Supervisor(ExponentialBackoff(0.01, 0.01)))
+    defects, real, begun = [RecursionError("boom")], ScriptedSource.run, asyncio.Event()
+
+    async def run(self, deliver):
+        if defects:
+            raise defects.pop()
+        begun.set()
+        await real(self, deliver)
+
+    monkeypatch.setattr(ScriptedSource, "run", run)
+    async with showing(messages[0], size=(160, 40)) as shown, asyncio.timeout(30):
+        await begun.wait()
+        await shown.hear(Frame(NOW, EngineStatus(StoreStatus("ok", stored=7)), ()))
+        assert "store ok" in shown.text

@@ -18,6 +18,8 @@ def events(record: dict[str, Any]) -> list[Event]:
         return [StreamEnd()]
     if "bad" in record:
         raise Malformed("bad is no record")
+    if "deep" in record:
+        raise RecursionError
     return [Output(Kind.ANSWER, record["text"])]
 
 
@@ -102,3 +104,10 @@ def test_an_event_has_a_name_that_may_make_an_error_of_any_text():
     assert Events().feed(b"event: error\ndata: no room\n\n") == [Failure(Outcome.STREAM_ERROR, "no room")]
     assert Events().feed(b'event: error\ndata: "no room"\n\n') == [Failure(Outcome.STREAM_ERROR, "no room")]
     assert Events().feed(b"event: error\ndata: \n\ndata:   \n\n") == [], "an event of blanks is a sign of life"
+
+
+@pytest.mark.parametrize("made", [Lines, Events])
+def test_a_record_that_is_read_and_too_deep_for_its_dialect_is_protocol(made):
+    body = b'{"deep": 1}\n' if made is Lines else sse('{"deep": 1}')
+    what = "a line" if made is Lines else "an event"
+    assert made().feed(body) == [Failure(Outcome.PROTOCOL, f"{what} that is nested too deeply")]
