@@ -12,7 +12,11 @@ class Outage:
     retry_at: int
     why: str
 
+    def short_words(self, now_ms: int) -> str:
+        """What is down, and for how long."""
+        return f"{self.part} down for {max(0, now_ms - self.since) / 1000:,.0f} s"
+
     def words(self, now_ms: int) -> str:
         """A sentence for a person."""
-        down_s, wait_s = max(0, now_ms - self.since) / 1000, max(0, self.retry_at - now_ms) / 1000
-        return f"{self.part} down for {down_s:,.0f} s ({self.why}); begins again in {wait_s:,.0f} s"
+        wait_s = max(0, self.retry_at - now_ms) / 1000
+        return f"{self.short_words(now_ms)} ({self.why}); begins again in {wait_s:,.0f} s"

@@ -7,6 +7,7 @@ from textual.content import Content
 
 from probes.feed.messages import ConfigurationStatus, EngineStatus
 from probes.format import clock, compact, number, since, usd
+from probes.outage import Outage
 from probes.store.problem import StoreState
 from probes.store.status import StoreStatus
 from probes.text import line
@@ -68,7 +69,7 @@ class StatusLine(OneLine):
         left = [
             *_takeover(board.link),
             *_configuration(board.configuration, now),
-            *[LinePart(Content.styled(line(one.words(now), 160), "bold $error"), 1) for one in board.outages],
+            *[part for one in board.outages for part in _outage(one, now)],
             *_attribution(board),
             *_own_faults(board),
             *left,
@@ -104,6 +105,12 @@ def _configuration(found: ConfigurationStatus | None, now: int) -> list[LinePart
     if found.restart:
         parts.append(LinePart(Content.styled(f"restart for {line(', '.join(found.restart), 60)}", "$warning"), 1))
     return parts
+
+
+def _outage(outage: Outage, now: int) -> list[LinePart]:
+    """Background work that is down, for how long and, where there is room, why."""
+    short = Content.styled(line(outage.short_words(now), 70), "bold $error")
+    return [LinePart(short, 0), LinePart(Content.styled(line(outage.why, 80), "$error"), 5)]
 
 
 def _changes(found: ConfigurationStatus) -> str:

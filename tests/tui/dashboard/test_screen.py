@@ -483,8 +483,10 @@ async def test_that_this_screen_took_over_recording_stands_until_escape_and_the_
 async def test_what_is_down_of_engine_or_screen_is_said_in_the_foot(messages):
     outage = Outage("delivering messages", NOW - 12_000, NOW + 8_000, "OSError at a.py:1")
     engine = EngineStatus(StoreStatus("ok"), outages=(outage,))
-    async with showing(messages[0], Frame(NOW, engine, ()), size=(160, 40)) as shown:
-        assert "delivering messages down for 12 s (OSError at a.py:1); begins again in 8 s" in shown.text
+    for width in (80, 160):
+        async with showing(messages[0], Frame(NOW, engine, ()), size=(width, 24)) as shown:
+            assert "delivering messages down for 12 s" in shown.text
+            assert ("OSError at a.py:1" in shown.text) is (width == 160), "where there is room"
 
 
 async def test_a_source_that_ends_by_a_defect_is_begun_again(messages, monkeypatch):
