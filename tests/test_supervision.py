@@ -289,6 +289,7 @@ OWN_TEXTS = {
     "probes/config/edit/endpoints.py": "a text that the strict loader has read",
     "probes/config/edit/layout.py": "a header or a key of such a text",
     "probes/definitions.py": "our own definitions",
+    "probes/extras.py": "what the installer wrote beside this program",
     "probes/metrics/api/child.py": "lines of the recorder",
     "probes/metrics/api/renderer.py": "lines of our own child",
     "probes/notify/apprise_child.py": "the recorder's message",

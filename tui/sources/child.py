@@ -14,13 +14,16 @@ from probes.feed.lines import decode, encode
 from probes.feed.messages import Command, Frame, Hello
 from probes.keys.secret import Secret
 from probes.race.updates import RaceCommand, RaceNews
-from probes.supervision import RESTART, Part
+from probes.supervision import Part
 from probes.text import line
 from tui.sources.messages import LineRejected, SourceLost
 from tui.sources.source import Deliver
 
 LINE_LIMIT: Final = 8 << 20
 """Bytes of one feed line; a frame of a hundred samples and as many answers stays far below it."""
+
+RESTART: Final = ExponentialBackoff(1.0, 30.0)
+"""How long after its end an engine is started again: a screen finds it within half a minute of the trouble's end."""
 
 ENDING_S: Final = 10.0
 """How long an engine that was asked to end may take to finish its samples; then it is killed."""
