@@ -130,7 +130,7 @@ def test_the_units_command_line_is_ours(called):
     program, *words = shlex.split(service["ExecStart"])
     config, options = called(words)
     assert program == "/opt/inftop/bin/inftop"
-    assert config == Path("/etc/inftop/config.toml")
+    assert config == Named(Path("/etc/inftop/config.toml"))
     assert options == {
         "demo": False, "seconds": None, "publishing": Publishing(Address("127.0.0.1", 9464)), "need_store": False,
     }  # fmt: skip
@@ -287,5 +287,5 @@ def test_the_units_line_with_the_api_is_ours(called, monkeypatch):
     [line] = [one for one in fenced("ini") if one.startswith("ExecStart=/")]
     _, *words = shlex.split(line)
     config, options = called(words)
-    assert config == Path("/etc/inftop/config.toml")
+    assert config == Named(Path("/etc/inftop/config.toml"))
     assert options["publishing"].api.access.hosts == {"inftop.example.com"}
