@@ -14,6 +14,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from probes.config.file import Named
 from probes.config.load import load
 from probes.feed.messages import EngineStatus
 from probes.metrics.address import Address
