@@ -82,11 +82,14 @@ def record(
     ] = False,
     api_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Another name that the API may be asked by, such as a proxy's."),
+        typer.Option(metavar="NAME", help="Another name by which metrics and the API may be asked, such as a proxy's."),
     ] = None,
     api_key: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The name of the bearer token to ask for; needed beyond this machine."),
+        typer.Option(
+            metavar="NAME",
+            help="The name of the bearer token to ask for; --api needs one beyond this machine.",
+        ),
     ] = None,
     otlp: Annotated[
         str | None,

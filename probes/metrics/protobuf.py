@@ -149,24 +149,3 @@ def _text(field: int, text: str) -> bytes:
 
 def _delimited(content: bytes) -> bytes:
     return _varint(len(content)) + content
-
-
-def accepted(accept: str) -> bool:
-    """Whether a scraper would rather have this format than any other, by its header ``Accept``."""
-    best, best_weight = "", 0.0
-    for one in accept.split(","):
-        kind, *rest = (part.strip() for part in one.split(";"))
-        words = dict(part.partition("=")[::2] for part in rest)
-        try:
-            weight = float(words.get("q", 1))
-        except ValueError:
-            continue
-        if kind == "application/vnd.google.protobuf" and not _is_ours(words):
-            continue
-        if weight > best_weight:
-            best, best_weight = kind, weight
-    return best == "application/vnd.google.protobuf"
-
-
-def _is_ours(words: Mapping[str, str]) -> bool:
-    return words.get("proto") == "io.prometheus.client.MetricFamily" and words.get("encoding") == "delimited"

@@ -11,7 +11,8 @@ from typing import Final, Self, TypeVar
 
 from probes.engine.engine import Engine
 from probes.metrics.address import Address, parse_address, parse_collector, without_secrets
-from probes.metrics.api.api import ApiOptions, answering
+from probes.metrics.api.access import Access
+from probes.metrics.api.access_options import access_from_options
 from probes.metrics.metric import Detail, Names
 from probes.metrics.tallies import Tallies
 
@@ -25,14 +26,15 @@ STATUS_S: Final = 1.0
 class Publishing:
     """Where metrics are served and pushed, None where they are not; by which names, and how much a scrape tells.
 
-    ``api`` says who may ask the API beside them, None where there is none.
+    ``access`` says who may ask for them, and the API that is beside them where ``api``.
     """
 
     address: Address | None = None
     collector: str | None = None
     names: Names = "both"
     detail: Detail = "basic"
-    api: ApiOptions | None = None
+    access: Access = Access()  # noqa: RUF009  # frozen
+    api: bool = False
 
     @classmethod
     def from_options(
@@ -56,7 +58,7 @@ class Publishing:
             raise ValueError(f"--otlp needs two more packages: {how_to_add('otlp')}")
         address = _parsed("--metrics", metrics, parse_address)
         collector = _parsed("--otlp", otlp, parse_collector)
-        return cls(address, collector, names, detail, _api(address, api_hosts, api_key, is_wanted=api))
+        return cls(address, collector, names, detail, _access(address, api_hosts, api_key, api=api), api)
 
     @asynccontextmanager
     async def open(self, engine: Engine, store_url: str) -> AsyncIterator[None]:
@@ -72,11 +74,12 @@ class Publishing:
         engine.on_endpoints(tallies.reconfigure)
         with ExitStack() as outlets:
             if self.address is not None:
+                from probes.metrics.api.renderer import answering
                 from probes.metrics.server import serving
 
-                api = None if self.api is None else outlets.enter_context(answering(self.api, store_url))
-                served = serving(self.address, tallies, self.names, self.detail, api=api, supervisor=engine.supervisor)
-                address = outlets.enter_context(served)
+                api = outlets.enter_context(answering(store_url)) if self.api else None
+                serve = partial(serving, access=self.access, api=api, supervisor=engine.supervisor)
+                address = outlets.enter_context(serve(self.address, tallies, self.names, self.detail))
                 print(f"metrics at http://{address}/metrics", file=sys.stderr)  # noqa: T201
                 if api is not None:
                     print(f"the API at http://{address}/api/status", file=sys.stderr)  # noqa: T201
@@ -92,15 +95,15 @@ class Publishing:
                 updating.cancel()
 
 
-def _api(address: Address | None, hosts: Sequence[str], key: str | None, *, is_wanted: bool) -> ApiOptions | None:
-    """Who may ask the API, where it is wanted. Raises ValueError for options without those that they belong to."""
-    if not is_wanted:
-        if hosts or key is not None:
-            raise ValueError(f"{'--api-host' if hosts else '--api-key'} belongs to --api")
-        return None
-    if address is None:
+def _access(address: Address | None, hosts: Sequence[str], key: str | None, *, api: bool) -> Access:
+    """Who may ask at an address. Raises ValueError for options without those that they belong to."""
+    if address is not None:
+        return access_from_options(address, hosts, key, api=api)
+    if api:
         raise ValueError("--api needs --metrics: it answers at the same address")
-    return ApiOptions.from_options(address, hosts, key)
+    if hosts or key is not None:
+        raise ValueError(f"{'--api-host' if hosts else '--api-key'} belongs to --metrics")
+    return Access()
 
 
 def _parsed(option: str, text: str | None, parse: Callable[[str], T]) -> T | None:

@@ -1,35 +1,103 @@
-"""What a scrape is answered: text, or protobuf with native histograms, compressed where that is taken."""
+"""What a scrape is answered: text, OpenMetrics or protobuf with native histograms, rendered for all who ask."""
 
+import time
 import zlib
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final, NamedTuple
 
-from prometheus_client import make_wsgi_app
-from prometheus_client.exposition import gzip_accepted
+from prometheus_client.exposition import choose_encoder, gzip_accepted
 
 from probes.metrics import protobuf
+from probes.metrics.api.messages import Answer
 from probes.metrics.metric import Detail, Names
 from probes.metrics.prometheus import registry
 from probes.metrics.tallies import Tallies
 
+SHARED_S: Final = 1.0
+"""How long a rendering is given to whoever asks: each keeps the engine's loop waiting."""
+
 _GZIP: Final = 31
 """The window bits by which zlib writes a gzip member."""
 
+_PROTOBUF: Final = "application/vnd.google.protobuf"
+_OPEN_METRICS: Final = "application/openmetrics-text"
+_ANY_TEXT: Final = frozenset({"text/plain", "text/*", "*/*"})
 
-def scrape_application(
-    tallies: Tallies, names: Names, detail: Detail
-) -> Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]:
-    """A WSGI application that tells the tallies, in the format that the scraper would rather have."""
-    text = make_wsgi_app(registry(tallies, names, detail))
 
-    def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-        if environ["REQUEST_METHOD"] != "GET" or not protobuf.accepted(environ.get("HTTP_ACCEPT", "")):
-            return text(environ, start)  # type: ignore[no-any-return]
-        body, headers = protobuf.rendered(tallies, names, detail), [("Content-Type", protobuf.CONTENT_TYPE)]
-        if gzip_accepted(environ.get("HTTP_ACCEPT_ENCODING", "")):
-            body = zlib.compress(body, wbits=_GZIP)
-            headers.append(("Content-Encoding", "gzip"))
-        start("200 OK", headers)
-        return [body]
+class Format(Enum):
+    """A format of a scrape."""
 
-    return application
+    TEXT = "text"
+    OPEN_METRICS = "openmetrics"
+    PROTOBUF = "protobuf"
+
+
+class _Rendering(NamedTuple):
+    """A body and its media type, and when it was begun (monotonic, seconds)."""
+
+    began: float
+    media_type: str
+    body: bytes
+
+
+class Scrapes:
+    """Answers scrapes of tallies, by one rendering a second of each format; asked by one thread at a time."""
+
+    def __init__(self, tallies: Tallies, names: Names, detail: Detail) -> None:
+        self._tallies, self._names, self._detail = tallies, names, detail
+        self._registry = registry(tallies, names, detail)
+        self._kept: dict[tuple[Format, bool], _Rendering] = {}
+
+    def answer(self, accept: str, accept_encoding: str, arrived: float) -> Answer:
+        """The answer to a scrape that arrived at a time (monotonic, seconds), rendered a second before it at most."""
+        compressed = gzip_accepted(accept_encoding)
+        rendering = self._rendering(format_of(accept), arrived, compressed=compressed)
+        headers = (("Content-Encoding", "gzip"),) if compressed else ()
+        return Answer(200, rendering.body, headers, media_type=rendering.media_type)
+
+    def _rendering(self, wanted: Format, arrived: float, *, compressed: bool) -> _Rendering:
+        oldest = arrived - SHARED_S
+        kept = self._kept.get((wanted, compressed))
+        if kept is not None and kept.began >= oldest:
+            return kept
+        if compressed:
+            plain = self._rendering(wanted, arrived, compressed=False)
+            made = plain._replace(body=zlib.compress(plain.body, wbits=_GZIP))
+        else:
+            made = self._render(wanted)
+        self._kept = {key: one for key, one in self._kept.items() if one.began >= oldest}
+        self._kept[wanted, compressed] = made
+        return made
+
+    def _render(self, wanted: Format) -> _Rendering:
+        began = time.monotonic()
+        if wanted is Format.PROTOBUF:
+            body = protobuf.rendered(self._tallies, self._names, self._detail)
+            return _Rendering(began, protobuf.CONTENT_TYPE, body)
+        encode, media_type = choose_encoder(_OPEN_METRICS if wanted is Format.OPEN_METRICS else "")
+        return _Rendering(began, media_type, encode(self._registry))
+
+
+def format_of(accept: str) -> Format:
+    """The format that a scraper would rather have, by its ``Accept``; text where it names none of ours."""
+    best, best_weight = Format.TEXT, 0.0
+    for one in accept.split(","):
+        media_type, *rest = (part.strip() for part in one.split(";"))
+        words = dict(part.partition("=")[::2] for part in rest)
+        try:
+            weight = float(words.get("q", 1))
+        except ValueError:
+            continue
+        if weight > best_weight and (known := _known_format(media_type, words)) is not None:
+            best, best_weight = known, weight
+    return best
+
+
+def _known_format(media_type: str, words: Mapping[str, str]) -> Format | None:
+    if media_type == _PROTOBUF:
+        is_ours = words.get("proto") == "io.prometheus.client.MetricFamily" and words.get("encoding") == "delimited"
+        return Format.PROTOBUF if is_ours else None
+    if media_type == _OPEN_METRICS:
+        return Format.OPEN_METRICS if words.get("version", "1.0.0") == "1.0.0" else None
+    return Format.TEXT if media_type in _ANY_TEXT else None

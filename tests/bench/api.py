@@ -27,10 +27,9 @@ from statistics import median
 from typing import Any, Final
 
 from probes.metrics.address import Address
-from probes.metrics.api.access import Access
-from probes.metrics.api.api import Api, ApiOptions, answering
+from probes.metrics.api.renderer import answering
 from probes.metrics.api.rendering import Rendering
-from probes.metrics.server import serving
+from probes.metrics.server import Api, serving
 from probes.metrics.tallies import Tallies
 from probes.selftest.run import selftest
 from tests.bench.ways import WAYS as SOCKETS
@@ -121,8 +120,8 @@ def lateness(way: str, store: str, seconds: float = 8.0) -> list[float]:
 def beside(way: str, store: str, held: ExitStack) -> Api:
     """The API of a store, by a process or in this one."""
     if way == "process":
-        return held.enter_context(answering(ApiOptions(Access()), store))
-    return Api(Access(), Rendering(store))  # type: ignore[arg-type]  # it has the same method
+        return held.enter_context(answering(store))
+    return Rendering(store)
 
 
 def main() -> None:

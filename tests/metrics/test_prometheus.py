@@ -18,7 +18,9 @@ from pathlib import Path
 
 import pytest
 
+from probes.keys.secret import Secret
 from probes.metrics.address import Address
+from probes.metrics.api.access import Access, checked_host
 from probes.metrics.server import serving
 from probes.metrics.tallies import Tallies
 from probes.simulator.limiter import Allowance
@@ -64,12 +66,15 @@ class Prometheus:
 
 
 @contextmanager
-def prometheus(folder: Path, address, features=(), rule_files=()):
-    """A Prometheus that scrapes an address twice a second."""
+def prometheus(folder: Path, *addresses, features=(), rule_files=(), token=None):
+    """A Prometheus that scrapes addresses twice a second, with a bearer token if there is one."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         listens = f"127.0.0.1:{free.getsockname()[1]}"
-    job = {"job_name": "inftop", "static_configs": [{"targets": [str(address)]}]}
+    job = {"job_name": "inftop", "static_configs": [{"targets": list(map(str, addresses))}]}
+    if token is not None:
+        (folder / "token").write_text(token)
+        job["authorization"] = {"credentials_file": str(folder / "token")}
     every = {"scrape_interval": "500ms", "scrape_timeout": "500ms", "evaluation_interval": "1s"}
     config = folder / "prometheus.yml"
     config.write_text(json.dumps({"global": every, "scrape_configs": [job], "rule_files": list(map(str, rule_files))}))
@@ -97,7 +102,10 @@ def test_prometheus_takes_native_histograms_where_it_can_and_keeps_exemplars(tmp
     native = "native-histograms" in features
     tallies = Tallies([endpoint()])
     add(tallies, [100.0])
-    with serving(Address("127.0.0.1", 0), tallies) as address, prometheus(tmp_path, address, features) as server:
+    with (
+        serving(Address("127.0.0.1", 0), tallies) as address,
+        prometheus(tmp_path, address, features=features) as server,
+    ):
         count = f"histogram_count({FIRST_CHUNK})" if native else f"{FIRST_CHUNK}_count"
         server.wait(count)
         values = [1000 * math.exp(0.5 * math.sin(number)) for number in range(400)]
@@ -114,6 +122,44 @@ def test_prometheus_takes_native_histograms_where_it_can_and_keeps_exemplars(tmp
         assert float(newest["value"]) == pytest.approx(values[-1] / 1000)
         [target] = server.get("targets")["activeTargets"]
         assert (target["health"], target["lastError"]) == ("up", "")
+
+
+def targets(server):
+    """Whether each target is up, and the last error of its scrape, once all were scraped."""
+    ends = time.monotonic() + 30
+    while time.monotonic() < ends:
+        with contextlib.suppress(OSError):
+            found = {one["labels"]["instance"]: one for one in server.get("targets")["activeTargets"]}
+            if found and all(one["health"] != "unknown" for one in found.values()):
+                return {name: (one["health"], one["lastError"]) for name, one in found.items()}
+        time.sleep(0.1)
+    pytest.fail("Prometheus has not scraped all of its targets")
+
+
+def test_prometheus_scrapes_by_address_and_by_a_name_that_was_allowed(tmp_path):
+    name = socket.gethostname()
+    try:
+        there = socket.gethostbyname(name)
+        with socket.socket() as tried:
+            tried.bind((there, 0))
+    except OSError:
+        pytest.skip("this machine's name does not lead to it")
+    token, refused = Secret("planted-Zq7hVx2LrT9wKe4Nb8"), "server returned HTTP status"
+    listed = Access(frozenset({checked_host(name)}))
+    with (
+        serving(Address(there, 0), Tallies([])) as by_address,
+        serving(Address(there, 0), Tallies([]), access=listed) as by_name,
+        serving(Address(there, 0), Tallies([]), access=listed._replace(token=token)) as secret,
+    ):
+        addresses = [*(one for each in (by_address, by_name, secret) for one in (each, f"{name}:{each.port}"))]
+        up, forbidden = ("up", ""), ("down", f"{refused} 403 Forbidden")
+        unauthorized = ("down", f"{refused} 401 Unauthorized")
+        with prometheus(tmp_path, *addresses) as server:
+            found = targets(server)
+            expected = [up, forbidden, up, up, unauthorized, unauthorized]
+            assert found == dict(zip(map(str, addresses), expected, strict=True))
+        with prometheus(tmp_path, secret, token=token.reveal()) as server:
+            assert targets(server) == {str(secret): up}
 
 
 def in_place(text):
@@ -156,8 +202,10 @@ def _missing(folder, address):
         server.wait('rate(inftop_samples_total{inftop_outcome="ok"}[1m]) > 0')
         server.wait("inftop_state")
         queries = [(one["title"], target["expr"]) for one in panels() for target in one.get("targets", ())]
-        queries += [(one["record"], one["record"]) for one in rules() if "record" in one]
-        server.wait(queries[-1][1])
+        recorded = [one["record"] for one in rules() if "record" in one]
+        for one in recorded:  # the first evaluation finds nothing that has changed yet
+            server.wait(one)
+        queries += zip(recorded, recorded, strict=True)
         missing = []
         for title, text in queries:
             if not server.query(in_place(text)):

@@ -21,6 +21,7 @@ from probes.metrics import protobuf
 from probes.metrics.address import Address
 from probes.metrics.histogram import SCHEMA, HistogramCounts, native_index
 from probes.metrics.prometheus import registry
+from probes.metrics.scrape import Format, format_of
 from probes.metrics.server import serving
 from probes.metrics.table import ALL_METRICS
 from probes.metrics.tallies import Tallies
@@ -368,20 +369,27 @@ PROTOBUF = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFam
 
 
 @pytest.mark.parametrize(
-    ("accept", "fits"),
+    ("accept", "wanted"),
     [
-        (PROTOBUF, True),
-        (f"{PROTOBUF},application/openmetrics-text;version=1.0.0;q=0.8,text/plain;version=0.0.4;q=0.7,*/*;q=0.1", True),
-        (f"application/openmetrics-text;version=1.0.0;q=0.8,{PROTOBUF};q=0.5", False),
-        ("application/vnd.google.protobuf;proto=other.Message;encoding=delimited", False),
-        (PROTOBUF.replace("delimited", "text"), False),
-        ("text/plain", False),
-        ("", False),
-        (f"{PROTOBUF};q=x", False),
+        (PROTOBUF, "protobuf"),
+        (
+            f"{PROTOBUF},application/openmetrics-text;version=1.0.0;q=0.8,text/plain;version=0.0.4;q=0.7,*/*;q=0.1",
+            "protobuf",
+        ),
+        (f"application/openmetrics-text;version=1.0.0;q=0.8,{PROTOBUF};q=0.5", "openmetrics"),
+        ("application/vnd.google.protobuf;proto=other.Message;encoding=delimited", "text"),
+        (PROTOBUF.replace("delimited", "text"), "text"),
+        ("text/plain", "text"),
+        ("text/html,application/xhtml+xml,*/*;q=0.8", "text"),
+        ("text/plain;version=1.0.0;q=0.6,application/openmetrics-text;version=1.0.0;q=0.5", "text"),
+        ("application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=0.0.4;q=0.3", "text"),
+        ("application/openmetrics-text", "openmetrics"),
+        ("", "text"),
+        (f"{PROTOBUF};q=x", "text"),
     ],
 )
-def test_protobuf_is_told_to_whom_it_is_the_first_choice(accept, fits):
-    assert protobuf.accepted(accept) is fits
+def test_a_scraper_is_told_the_format_that_is_its_first_choice(accept, wanted):
+    assert format_of(accept) is Format(wanted)
 
 
 def test_a_scraper_gets_the_format_it_asks_for_compressed():

@@ -271,8 +271,8 @@ def test_what_adds_the_api_is_a_recorder_of_ours_behind_a_proxy(called, monkeypa
     words = [one.replace("${API_HOST}", "inftop.example.com") for one in added["services"]["recorder"]["command"]]
     publishing = called(words)[1]["publishing"]
     assert publishing.address == Address("0.0.0.0", 9464)
-    assert publishing.api.access.hosts == {"inftop.example.com"}
-    assert publishing.api.access.token is not None
+    assert publishing.access.hosts == {"inftop.example.com"}
+    assert publishing.access.token is not None
     assert "recorder" in stack["services"]
     assert "ports" not in added["services"]["recorder"]
     assert re.findall(r"reverse_proxy (\S+) (\S+)", added["configs"]["caddy"]["content"]) == [
@@ -289,4 +289,4 @@ def test_the_units_line_with_the_api_is_ours(called, monkeypatch):
     _, *words = shlex.split(line)
     config, options = called(words)
     assert config == Named(Path("/etc/inftop/config.toml"))
-    assert options["publishing"].api.access.hosts == {"inftop.example.com"}
+    assert options["publishing"].access.hosts == {"inftop.example.com"}

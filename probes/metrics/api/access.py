@@ -1,4 +1,4 @@
-"""Who may ask the HTTP API: by host, origin, method and bearer token. A web page of somebody else's may not."""
+"""Who may ask for metrics and the API: by host, origin, method and bearer token. A web page of another site may not."""
 
 import hmac
 import re
@@ -67,12 +67,15 @@ def _unreadable(request: Request) -> Answer | None:
 
 
 def _foreign_page(request: Request) -> Answer | None:
-    """A browser says whose page asks; programs say nothing of it."""
+    """A browser says whose page asks; programs say nothing of it. A page may lead here: it does not see the answer."""
     host = (request.headers.get("Host") or "").strip().lower()
-    origins = [one.strip().lower() for one in request.headers.get_all("Origin", [])]
-    sites = [one.strip().lower() for one in request.headers.get_all("Sec-Fetch-Site", [])]
+    origins, sites, modes, kinds = (
+        [one.strip().lower() for one in request.headers.get_all(name, [])]
+        for name in ("Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest")
+    )
     own = (f"http://{host}", f"https://{host}")
-    is_ours = all(one in own for one in origins) and all(one in _OUR_SITE for one in sites)
+    is_followed_link = (modes, kinds) == (["navigate"], ["document"])
+    is_ours = all(one in own for one in origins) and (is_followed_link or all(one in _OUR_SITE for one in sites))
     return None if is_ours else problem(403, "origin_not_allowed", "pages of other sites are not answered")
 
 

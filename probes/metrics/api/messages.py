@@ -1,4 +1,4 @@
-"""A request to the HTTP API, and the answer to it as bytes of HTTP."""
+"""A request to the recorder's HTTP server, and the answer to it as bytes of HTTP."""
 
 import json
 from email.message import Message
@@ -9,8 +9,9 @@ from typing import Any, Final, NamedTuple
 VERSION: Final = 1
 """The version of every JSON object of the API."""
 
+_JSON: Final = "application/json"
+
 _ALWAYS: Final = (
-    ("Content-Type", "application/json"),
     ("X-Content-Type-Options", "nosniff"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
@@ -28,25 +29,26 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer: its status, its JSON, and the headers that are its own; an ETag where the client may keep it."""
+    """An answer: its status, its body, and the headers that are its own; an ETag where the client may keep it."""
 
     status: int
     body: bytes
     headers: tuple[tuple[str, str], ...] = ()
     etag: str | None = None
+    media_type: str = _JSON
 
-    def to_bytes(self, *, with_body: bool = True) -> bytes:
-        """The answer as it is sent; of one to a HEAD request all but its body."""
+    def head(self) -> bytes:
+        """The answer as it is sent, up to its body."""
         status = HTTPStatus(self.status)
         kept = "private, no-cache" if self.etag is not None else "no-store"
-        headers = [("Date", formatdate(usegmt=True)), *_ALWAYS, ("Cache-Control", kept), *self.headers]
+        headers = [("Date", formatdate(usegmt=True)), ("Content-Type", self.media_type), *_ALWAYS]
+        headers += [("Cache-Control", kept), *self.headers]
         if self.etag is not None:
             headers.append(("ETag", self.etag))
         if status is not HTTPStatus.NOT_MODIFIED:
             headers.append(("Content-Length", str(len(self.body))))
         lines = [f"HTTP/1.1 {status.value} {status.phrase}", *(f"{name}: {value}" for name, value in headers), "", ""]
-        head = "\r\n".join(lines).encode("latin-1")
-        return head + self.body if with_body and status is not HTTPStatus.NOT_MODIFIED else head
+        return "\r\n".join(lines).encode("latin-1")
 
 
 def encoded(content: dict[str, Any]) -> bytes:

@@ -13,6 +13,8 @@ import sys
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from probes.keys.environment import without_keys
@@ -149,6 +151,17 @@ class Renderer:
         with contextlib.suppress(OSError):
             assert process.stdin is not None  # noqa: S101  # a pipe, as asked
             process.stdin.close()
+
+
+@contextmanager
+def answering(store_url: str) -> Iterator[Renderer]:
+    """The API of a store, whose process runs until the block is left."""
+    renderer = Renderer(store_url)
+    renderer.start()
+    try:
+        yield renderer
+    finally:
+        renderer.close()
 
 
 def _read(stream: Any, answers: "queue.SimpleQueue[Answer | None]") -> None:

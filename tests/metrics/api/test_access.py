@@ -8,7 +8,7 @@ import pytest
 from probes.keys.secret import Secret
 from probes.metrics.address import Address
 from probes.metrics.api.access import Access, checked_host, is_loopback, normal_host
-from probes.metrics.api.api import ApiOptions, only_this_machine
+from probes.metrics.api.access_options import access_from_options, only_this_machine
 from probes.metrics.api.messages import Answer, Request, not_modified, problem
 from probes.metrics.publishing import Publishing
 
@@ -133,6 +133,27 @@ def test_pages_of_other_sites_are_not_answered(header, value, is_ours):
         assert refused(Access(), ("Host", "localhost:9464"), (header, value), (header, "https://evil.test")) is not None
 
 
+@pytest.mark.parametrize(
+    ("mode", "kind", "origin", "may"),
+    [
+        ("navigate", "document", None, True),  # a link of Prometheus's page of targets
+        ("navigate", "document", "null", False),
+        ("navigate", "iframe", None, False),
+        ("navigate", "object", None, False),
+        ("no-cors", "document", None, False),
+        ("cors", "empty", None, False),
+        ("no-cors", "script", None, False),
+    ],
+)
+def test_a_page_of_another_site_may_lead_here_and_not_use_what_is_here(mode, kind, origin, may):
+    for site in ("same-site", "cross-site"):
+        headers = [("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", mode), ("Sec-Fetch-Dest", kind)]
+        headers += [("Origin", origin)] if origin else []
+        found = refused(Access(), ("Host", "localhost:9464"), *headers)
+        assert found == (None if may else (403, "origin_not_allowed"))
+        assert refused(Access(), ("Host", "evil.test"), *headers) == (403, "host_not_allowed")
+
+
 def test_only_reading_is_possible():
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "get", "PRI", "\x00"):
         answer = Access().refusal(request(method=method))
@@ -173,7 +194,7 @@ def test_a_token_is_needed_where_one_is_named(given, is_right):
         return
     assert answer.status == 401
     assert dict(answer.headers)["WWW-Authenticate"].startswith('Bearer realm="inftop"')
-    assert TOKEN.encode() not in answer.to_bytes()
+    assert TOKEN.encode() not in answer.head()
     assert TOKEN not in repr(access)
 
 
@@ -218,17 +239,17 @@ def test_beyond_this_machine_a_token_is_needed(metrics, monkeypatch):
         Publishing.from_options(metrics, None, api=True)
     monkeypatch.setenv("READERS_TOKEN", TOKEN)
     publishing = Publishing.from_options(metrics, None, api=True, api_key="READERS_TOKEN")
-    assert publishing.api.access.token.reveal() == TOKEN
+    assert publishing.access.token.reveal() == TOKEN
     assert TOKEN not in repr(publishing)
 
 
 def test_options_without_what_they_belong_to_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="--api needs --metrics"):
         Publishing.from_options(None, None, api=True)
-    with pytest.raises(ValueError, match="--api-host belongs to --api"):
-        Publishing.from_options(":0", None, api_hosts=["a"])
-    with pytest.raises(ValueError, match="--api-key belongs to --api"):
-        Publishing.from_options(":0", None, api_key="A_KEY")
+    with pytest.raises(ValueError, match="--api-host belongs to --metrics"):
+        Publishing.from_options(None, None, api_hosts=["a"])
+    with pytest.raises(ValueError, match="--api-key belongs to --metrics"):
+        Publishing.from_options(None, None, api_key="A_KEY")
     with pytest.raises(ValueError, match="'a:1' is not a host"):
         Publishing.from_options(":0", None, api=True, api_hosts=["a:1"])
     monkeypatch.setenv("SHORT_TOKEN", "tooshort")
@@ -239,7 +260,7 @@ def test_options_without_what_they_belong_to_are_refused(monkeypatch):
 
 def test_a_key_given_in_place_of_its_name_is_not_quoted():
     with pytest.raises(ValueError, match="not the name of a key") as caught:
-        ApiOptions.from_options(Address("127.0.0.1", 0), [], "sk-ant-Zq7hVx2LrT9wKe4Nb8Yc3")
+        access_from_options(Address("127.0.0.1", 0), [], "sk-ant-Zq7hVx2LrT9wKe4Nb8Yc3", api=True)
     assert "Zq7h" not in str(caught.value)
 
 
@@ -247,9 +268,9 @@ def test_a_key_given_in_place_of_its_name_is_not_quoted():
 
 
 def test_an_answer_has_the_headers_that_keep_browsers_out():
-    head, _, body = Answer(200, b"{}\n", etag='W/"1"').to_bytes().partition(b"\r\n\r\n")
+    head = Answer(200, b"{}\n", etag='W/"1"').head()
     lines = head.decode().split("\r\n")
-    assert (lines[0], body) == ("HTTP/1.1 200 OK", b"{}\n")
+    assert (lines[0], head[-4:]) == ("HTTP/1.1 200 OK", b"\r\n\r\n")
     assert {
         "Content-Type: application/json",
         "X-Content-Type-Options: nosniff",
@@ -260,8 +281,7 @@ def test_an_answer_has_the_headers_that_keep_browsers_out():
         "Connection: close",
     } <= set(lines)
     assert not any(line.lower().startswith("access-control") for line in lines)
-    assert b"no-store" in problem(404, "not_found", "x").to_bytes()
-    assert Answer(200, b"{}\n").to_bytes(with_body=False).endswith(b"\r\n\r\n")
+    assert b"no-store" in problem(404, "not_found", "x").head()
 
 
 @pytest.mark.parametrize(
@@ -281,7 +301,7 @@ def test_what_a_client_has_already_is_not_sent_again(asked, status):
     answer = not_modified(Answer(200, b"{}\n", etag='W/"1"'), asked)
     assert answer.status == status
     if status == 304:
-        sent = answer.to_bytes()
+        sent = answer.head()
         assert sent.endswith(b"\r\n\r\n")
         assert b"Content-Length" not in sent
         assert b'ETag: W/"1"' in sent

@@ -122,7 +122,7 @@ def environment(pid):
         (["--api"], "--api needs --metrics"),
         (["--metrics", ":0", "--api", "--api-key", "NO_SUCH_KEY_HERE"], "there is no NO_SUCH_KEY_HERE"),
         (["--metrics", ":0", "--api", "--api-host", "https://a.test"], "is not a host"),
-        (["--metrics", ":0", "--api-host", "a.test"], "belongs to --api"),
+        (["--api-host", "a.test"], "belongs to --metrics"),
     ],
 )
 def test_what_would_be_open_or_is_wrong_is_refused_before_anything_is_probed(options, why):

@@ -1,4 +1,4 @@
-"""Requests to the API over sockets, as they are sent by those who mean no good; metrics are answered as ever."""
+"""Requests to the API and for metrics over sockets, as they are sent by those who mean no good."""
 
 import contextlib
 import json
@@ -6,15 +6,16 @@ import select
 import socket
 import struct
 import threading
+import time
 from contextlib import contextmanager
 
+import psutil
 import pytest
 
 from probes.feed.messages import EngineStatus
 from probes.keys.secret import Secret
 from probes.metrics.address import Address
 from probes.metrics.api.access import Access
-from probes.metrics.api.api import Api
 from probes.metrics.api.messages import Answer, problem
 from probes.metrics.server import serving
 from probes.metrics.tallies import Tallies
@@ -41,7 +42,7 @@ class Fake:
 def served(access=None, body=BODY):
     tallies, fake = Tallies([]), Fake(body)
     tallies.update_engine(EngineStatus(StoreStatus("ok")))
-    with serving(Address("127.0.0.1", 0), tallies, api=Api(access or Access(), fake)) as address:
+    with serving(Address("127.0.0.1", 0), tallies, access=access or Access(), api=fake) as address:
         yield address, fake
 
 
@@ -98,29 +99,56 @@ def test_an_answer_an_unchanged_one_and_its_head_alone(shared):
     assert b"/api/best/GROUP" in ask(address, "/")[2]
 
 
-def test_metrics_and_health_are_answered_to_any_host_origin_and_method_as_before():
-    hosts = ("localhost", "evil.test", None)
-    headers = (["Origin: https://evil.test"], ["Sec-Fetch-Site: cross-site", "Content-Length: 0"], [])
-    asked = [
-        (target, method, host, more)
-        for target in ("/metrics", "/healthz", "/readyz", "/other", "//metrics", "/healthz?x")
-        for method in ("GET", "HEAD", "POST", "OPTIONS")
-        for host in hosts
-        for more in headers
-    ]
+HEADERS = (
+    [],
+    ["Origin: https://evil.test"],
+    ["Sec-Fetch-Site: cross-site", "Content-Length: 0"],
+    ["X: y", "no header"],
+)
+ASKED = [
+    (method, host, more)
+    for method in ("GET", "HEAD", "POST", "OPTIONS")
+    for host in ("localhost", "evil.test", "127.0.0.1:1", None)
+    for more in HEADERS
+]
 
-    def answers(address):
-        found = [ask(address, target, *more, method=method, host=host) for target, method, host, more in asked]
-        return [(status, headers | {"Date": ""}, body) for status, headers, body in found]
 
-    tallies = Tallies([])
-    tallies.update_engine(EngineStatus(StoreStatus("ok")))
-    with serving(Address("127.0.0.1", 0), tallies) as address:
-        before = answers(address)
+def test_health_is_told_to_any_host_origin_and_method():
     with served(Access(token=Secret(TOKEN))) as (address, fake):
-        assert answers(address) == before
+        for target, status in (("/healthz", 200), ("/readyz?x", 200), ("/", 200), ("/other", 404), ("//metrics", 404)):
+            found = {ask(address, target, *more, method=method, host=host)[0] for method, host, more in ASKED}
+            assert found == {status}
         assert fake.asked == []
-    assert {status for status, _, _ in before} == {200, 404, 405}
+
+
+@pytest.mark.parametrize("access", [Access(), Access(frozenset({"evil.test"}), Secret(TOKEN))])
+def test_metrics_are_told_to_whom_the_api_answers_and_to_nobody_else(access):
+    bearer = f"Authorization: Bearer {TOKEN}"
+    with served(access) as (address, _):
+        for method, host, more in ASKED:
+            for headers in (more, [*more, bearer], [*more, f"{bearer}x"]):
+                metrics, api = (
+                    ask(address, target, *headers, method=method, host=host) for target in ("/metrics", "/api/status")
+                )
+                assert metrics[0] == api[0]
+                if metrics[0] != 200:
+                    assert metrics[2] == api[2]
+        assert ask(address, "/metrics?x", *([bearer] if access.token else []))[0] == 200
+        assert ask(address, "/metrics", "Authorization: Bearer wrong", host="evil.test")[0] in {401, 403}
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("/%6detrics", 404),
+        ("//metrics", 404),
+        ("/metrics/", 404),
+        ("http://localhost/metrics", 404),
+        ("/metrics#x", 404),
+    ],
+)
+def test_no_trick_with_a_path_reaches_the_metrics(target, status, shared):
+    assert ask(shared[0], target, host="evil.test")[0] == status
 
 
 def test_without_an_api_its_paths_are_none():
@@ -292,20 +320,25 @@ def test_a_slow_request_ends_and_holds_up_nobody(monkeypatch):
 
 
 def test_a_reader_that_reads_nothing_is_left(monkeypatch):
-    monkeypatch.setattr("probes.metrics.server._Handler.timeout", 0.2)
+    monkeypatch.setattr("probes.metrics.server.TIMEOUT_S", 0.2)
     with served(body=b"x" * 30_000_000) as (address, _), socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         slow.connect(address)
         slow.sendall(b"GET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert slow.recv(10) == b"HTTP/1.1 2"
-        serving_it = [one for one in threading.enumerate() if one.name.endswith("(process_request_thread)")]
-        for one in serving_it:
-            one.join(30)
-        assert not any(one.is_alive() for one in serving_it)
+        until_ended(slow.getsockname())
+
+
+def until_ended(client):
+    """Wait until this process has no connection to a client any more."""
+    ends = time.monotonic() + 30
+    while any(one.raddr == client for one in psutil.Process().net_connections("tcp")):
+        assert time.monotonic() < ends
+        threading.Event().wait(0.02)
 
 
 def test_connections_are_bounded_and_the_oldest_makes_room(monkeypatch):
-    monkeypatch.setattr("probes.metrics.server.CONNECTIONS_LIMIT", 4)
+    monkeypatch.setattr("probes.metrics.server.READING_LIMIT", 4)
     with served() as (address, _):
         held = [socket.create_connection(address, timeout=30) for _ in range(4)]
         for one in held:
@@ -314,25 +347,36 @@ def test_connections_are_bounded_and_the_oldest_makes_room(monkeypatch):
         assert held[0].recv(1) == b""
         newest = socket.create_connection(address, timeout=30)
         newest.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
-        assert newest.recv(15) == b"HTTP/1.0 200 OK"
+        assert newest.recv(15) == b"HTTP/1.1 200 OK"
         for one in (*held, newest):
             one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             one.close()
-        for one in [one for one in threading.enumerate() if one.name.endswith("(process_request_thread)")]:
-            one.join(30)
         assert ask(address)[0] == 200
 
 
-def test_a_connection_that_does_not_end_is_not_replaced(monkeypatch):
-    monkeypatch.setattr("probes.metrics.server.CONNECTIONS_LIMIT", 1)
+def test_what_is_being_answered_is_not_ended_and_more_is_told_to_come_again(monkeypatch):
+    monkeypatch.setattr("probes.metrics.server.ANSWERING_LIMIT", 1)
     with served() as (address, fake):
         asked, goes_on = threading.Event(), threading.Event()
         fake.answer = lambda _: (asked.set(), goes_on.wait(30)) and Answer(200, BODY)
         with socket.create_connection(address, timeout=30) as waits:
             waits.sendall(b"GET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert asked.wait(30)
-            assert exchange(address, b"GET /metrics HTTP/1.1\r\n\r\n") == b""
+            status, headers, body = ask(address, "/metrics")
+            assert (status, headers["Retry-After"], code(body)) == (503, "1", "busy")
+            assert ask(address, "/healthz")[0] == 200
             goes_on.set()
+            assert waits.recv(15) == b"HTTP/1.1 200 OK"
+        assert ask(address, "/metrics")[0] == 200
+
+
+def test_a_defect_is_answered_in_words_and_ends_nothing(caplog):
+    with served() as (address, fake):
+        fake.answer = lambda _: 1 // 0
+        status, _, body = ask(address)
+        assert (status, code(body)) == (500, "defect")
+        assert ask(address, "/healthz")[0] == 200
+    assert "ZeroDivisionError" in caplog.text
 
 
 def test_a_header_does_not_hide_behind_a_line_that_is_none(shared):
@@ -353,8 +397,8 @@ def test_what_is_wrong_with_a_head_request_has_no_body(shared):
 def test_without_a_token_an_address_that_others_reach_is_never_listened_at():
     with (
         pytest.raises(OSError, match="this machine alone"),
-        serving(Address("0.0.0.0", 0), Tallies([]), api=Api(Access(), Fake())),
+        serving(Address("0.0.0.0", 0), Tallies([]), api=Fake()),
     ):
         pass  # a name may lead elsewhere than when it was looked up
-    with serving(Address("0.0.0.0", 0), Tallies([]), api=Api(Access(token=Secret(TOKEN)), Fake())) as address:
+    with serving(Address("0.0.0.0", 0), Tallies([]), access=Access(token=Secret(TOKEN)), api=Fake()) as address:
         assert address.port
