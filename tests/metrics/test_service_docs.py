@@ -89,7 +89,8 @@ def test_queries_ask_for_metrics_that_exist():
     assert labels == {"inftop_endpoint", "inftop_outcome", "gen_ai_request_model"}
 
 
-def test_every_command_of_ours_on_the_page_is_one(called):
+def test_every_command_of_ours_on_the_page_is_one(called, monkeypatch):
+    monkeypatch.setenv("READERS_TOKEN", "x" * 64)
     seen = []
     for line in fenced("sh"):
         words = shlex.split(line, comments=True)
@@ -97,7 +98,7 @@ def test_every_command_of_ours_on_the_page_is_one(called):
         runs = words[:2] in (["sudo", "-u"], ["docker", "exec"]) or words[:3] == ["docker", "compose", "exec"]
         if words[0] == "inftop" or runs:
             seen.append(called(words[ours[-1] + 1 :]))
-    assert len(seen) == 11
+    assert len(seen) == 12
 
 
 def test_every_file_the_page_names_is_there():
@@ -241,7 +242,7 @@ def test_the_image_asks_for_health_where_it_is_told():
     assert code != command[2]
 
 
-def test_the_compose_file_has_configurations_that_are_read(tmp_path):
+def test_the_compose_file_has_configurations_that_are_read(tmp_path, called):
     stack = yaml.safe_load((DOCS / "compose.yaml").read_text(encoding="utf-8"))
     services, configs = stack["services"], stack["configs"]
     path = tmp_path / "config.toml"
@@ -252,6 +253,7 @@ def test_the_compose_file_has_configurations_that_are_read(tmp_path):
     assert (DOCS / configs["rules"]["file"]).is_file()
     host, _, port = job["static_configs"][0]["targets"][0].partition(":")
     assert (host in services, port) == (True, last("EXPOSE"))
+    assert called(services[host]["command"])[1]["publishing"].access.hosts == {host}
     for service in services.values():
         assert set(service.get("depends_on", ())) <= set(services)
         assert {one["source"] for one in service.get("configs", ())} <= set(configs)
@@ -271,8 +273,13 @@ def test_what_adds_the_api_is_a_recorder_of_ours_behind_a_proxy(called, monkeypa
     words = [one.replace("${API_HOST}", "inftop.example.com") for one in added["services"]["recorder"]["command"]]
     publishing = called(words)[1]["publishing"]
     assert publishing.address == Address("0.0.0.0", 9464)
-    assert publishing.access.hosts == {"inftop.example.com"}
+    [job] = yaml.safe_load(added["configs"]["prometheus"]["content"])["scrape_configs"]
+    [target] = job["static_configs"][0]["targets"]
+    assert publishing.access.hosts == {"inftop.example.com", target.partition(":")[0]}
     assert publishing.access.token is not None
+    [secret] = added["services"]["prometheus"]["secrets"]
+    assert job["authorization"]["credentials_file"] == f"/run/secrets/{secret}"
+    assert added["secrets"] == {secret: {"environment": "READERS_TOKEN"}}
     assert "recorder" in stack["services"]
     assert "ports" not in added["services"]["recorder"]
     assert re.findall(r"reverse_proxy (\S+) (\S+)", added["configs"]["caddy"]["content"]) == [
