@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from probes import typed_json
+from probes.format import plural
 from probes.sample import TRUSTED_MS, TRUSTED_SPEED
 from probes.stats.quantiles import quantile
 
@@ -71,7 +72,7 @@ class Errors:
             if spread is not None
         ]
         left = f"; {self.untrusted} left out as untrusted" if self.untrusted else ""
-        return f"{'; '.join(parts) or 'nothing could be compared'} ({self.probes:,} probes{left})."
+        return f"{'; '.join(parts) or 'nothing could be compared'} ({plural(self.probes, 'probe')}{left})."
 
 
 TTFT_AIM_MS: Final = 0.2
@@ -150,9 +151,10 @@ class Certificate:
             sum(getattr(one.errors, name) for one in self.measured) for name in ("probes", "failed", "untrusted")
         )
         if failed * 20 > probes:
-            return f"{failed} probes of the selftest's own server failed"
+            return f"{plural(failed, 'probe')} of the selftest's own server failed"
         if probes and not self.bearable:
-            return f"{untrusted} of {probes} probes were held up by this machine too long to be trusted"
+            held_up = f"{untrusted} of {plural(probes, 'probe was', 'probes were')} held up"
+            return f"{held_up} by this machine too long to be trusted"
         if ttft is None or speed is None:
             return "nothing could be compared"
         if ttft > TRUSTED_MS:

@@ -15,6 +15,11 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}"
 
 
+def plural(count: int, one: str, several: str | None = None) -> str:
+    """A count and what is counted: ``1 probe``, ``2,040 probes``; ``several`` where that is not ``one`` and an s."""
+    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
+
+
 def percent(share: float | None) -> str:
     """A share of 1 as ``1.4 %``. Only nothing is ``0.0 %`` and only everything is ``100 %``."""
     if share is None:

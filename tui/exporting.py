@@ -19,6 +19,7 @@ from probes.exports.export import export
 from probes.exports.selection import Selection
 from probes.feed.messages import EndpointFacts
 from probes.files import replacing, write
+from probes.format import plural
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
 from tui.state.view import Dashboard
@@ -49,7 +50,7 @@ async def export_and_notify(app: App[Any], url: str, shown: Selection, at_ms: in
 
     def announce(done: int, total: int) -> None:
         if not done and total >= LONG:
-            app.call_from_thread(app.notify, f"Exporting {total:,} samples…", markup=False)
+            app.call_from_thread(app.notify, f"Exporting {plural(total, 'sample')}…", markup=False)
 
     export = partial(export_shown, url, shown, Path(), at_ms=at_ms, on_progress=announce)
     try:
@@ -61,7 +62,7 @@ async def export_and_notify(app: App[Any], url: str, shown: Selection, at_ms: in
         path.unlink(missing_ok=True)
         app.notify("Nothing was exported: there is no sample in what is shown.", severity="warning")
     else:
-        app.notify(f"{count:,} {'sample' if count == 1 else 'samples'} in {path}", title="Exported", markup=False)
+        app.notify(f"{plural(count, 'sample')} in {path}", title="Exported", markup=False)
 
 
 def export_shown(
@@ -134,5 +135,5 @@ async def pack_and_notify(app: App[Any], url: str, incident: "Incident", endpoin
     except (StoreProblem, OSError) as error:
         app.notify(f"No evidence was written: {error}", severity="error", markup=False)
         return
-    words = f"{count:,} {'sample' if count == 1 else 'samples'}, no key and no prompt: {path}"
+    words = f"{plural(count, 'sample')}, no key and no prompt: {path}"
     app.notify(words, title="Evidence of the incident", markup=False)

@@ -10,6 +10,7 @@ from probes.alerts.incident import Incident
 from probes.alerts.message import Message
 from probes.alerts.state import Metric
 from probes.alerts.words import lasting_words, offset_words, state_words, subject_words
+from probes.format import plural
 from probes.models.changes import ModelEvent
 from probes.stats.median_ratio import compare_medians
 from probes.stats.quantiles import median
@@ -203,7 +204,7 @@ def note_text(note: DailyNote, zone: tzinfo | None = None) -> str:
     dear = f" ({ratio:.1f} times as much)" if ratio is not None and not 1 / DEAREST < ratio < DEAREST else ""
     failed = f", {note.failed:,} failed" if note.failed else ""
     span = f"{begin:%d %b %H:%M} – {end:%d %b %H:%M} {offset_words(end)}"
-    lines = [f"{span}: {note.samples:,} samples{failed}, {_usd(note.cost_usd)}{against}{dear}."]
+    lines = [f"{span}: {plural(note.samples, 'sample')}{failed}, {_usd(note.cost_usd)}{against}{dear}."]
     if note.samples and note.untrusted / note.samples >= UNTRUSTED:
         share = 100 * note.untrusted / note.samples
         lines.append(f"{share:.0f} % of the samples are not trusted: this machine was too busy to time them.")
@@ -222,7 +223,7 @@ def note_title(note: DailyNote, zone: tzinfo | None = None) -> str:
     day = datetime.fromtimestamp(note.at / 1000, UTC).astimezone(zone)
     worse = sum(one.is_worse for one in note.shifts)
     count = len(note.incidents)
-    parts = [f"{count or 'no'} incident{'' if count == 1 else 's'}", *([f"{worse} slower"] if worse else [])]
+    parts = [plural(count, "incident") if count else "no incidents", *([f"{worse} slower"] if worse else [])]
     return f"inftop, {day:%d %b}: {', '.join([*parts, _usd(note.cost_usd)])}"
 
 

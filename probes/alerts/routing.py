@@ -12,6 +12,7 @@ from probes.alerts.settings import AlertSettings, Channel
 from probes.alerts.silence import Silence, Watched, group_of, maintained_until, silenced_until
 from probes.alerts.state import SEVERITIES
 from probes.alerts.words import TITLE, clock_words, lasting_words, state_words, subject_words
+from probes.format import plural
 from probes.text import line
 
 STATEFUL: Final = frozenset({"pagerduty", "alertmanager"})
@@ -75,7 +76,7 @@ def digest(
             known = incidents.get(one.message.incident.id, one.message.incident)
             found.setdefault(known.id, (known, one.why))
     still_open = [one for one, _ in found.values() if one.is_open]
-    count = f"{len(found)} incident{'' if len(found) == 1 else 's'}"
+    count = plural(len(found), "incident")
     return Message(
         kind="digest",
         severity=max((one.severity for one in still_open), key=SEVERITIES.index, default="info"),

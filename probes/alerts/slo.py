@@ -12,6 +12,7 @@ from probes.alerts.objective import LEAST_PROBES, Burn, SloStatus
 from probes.alerts.state import Judgement, Severity, State
 from probes.durations import lasting, seconds
 from probes.endpoint import Slo, SloLimit, SloMetric
+from probes.format import plural
 from probes.outcome import FAILED, Outcome
 from probes.stats.sketch import ACCURACY, Sketch
 
@@ -166,7 +167,7 @@ def refusal(slo: Slo, rule: BurnRule, interval: float) -> str | None:
 
 def too_few(window: float, held: int) -> str:
     """That a window holds too few probes, in words."""
-    return f"{lasting(window)} hold {held} probes, fewer than {LEAST_PROBES}"
+    return f"{lasting(window)} hold {plural(held, 'probe')}, fewer than {LEAST_PROBES}"
 
 
 def slo_status(
@@ -235,7 +236,7 @@ def burn_words(burn: Burn, status: SloStatus) -> str:
 def left_words(status: SloStatus) -> str:
     """How much of the budget is left: ``12 % left``, ``9–14 % left``, ``overspent by 20 %``."""
     if status.left_low is None or status.left_high is None:
-        return f"{status.probes} probes, fewer than {LEAST_PROBES}"
+        return f"{plural(status.probes, 'probe')}, fewer than {LEAST_PROBES}"
     low, high = (round(100 * one) for one in (status.left_low, status.left_high))
     if high < 0:
         return f"overspent by {-high:,} %" if low == high else f"overspent by {-high:,}–{-low:,} %"

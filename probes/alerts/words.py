@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from probes.alerts.incident import Cause, Due, Incident, Member
 from probes.alerts.message import Message
 from probes.alerts.state import State
+from probes.format import plural
 from probes.keys.secret import without_key_like_words
 from probes.outcome import Outcome
 from probes.text import line
@@ -147,7 +148,7 @@ def subject_words(incident: Incident) -> str:
     unwell = [one for one in incident.members if one.until is None]
     cause, count = incident.cause, len({one.endpoint for one in unwell or incident.members})
     name = "my network" if cause.culprit == "network" else line(cause.name, NAME)
-    return f"{name} ({count} endpoints)" if cause.culprit != "endpoint" and count > 1 else name
+    return f"{name} ({plural(count, 'endpoint')})" if cause.culprit != "endpoint" and count > 1 else name
 
 
 def advice(incident: Incident) -> str:

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from probes.answers.now import EndpointNow, SampleNow, StoreNow
 from probes.answers.state import stale_after_ms
-from probes.format import span
+from probes.format import plural, span
 from probes.outcome import Outcome
 from probes.stats.order_statistics import median_interval
 from probes.stats.paired_confidence import paired_interval
@@ -195,7 +195,7 @@ def _veto(endpoint: EndpointNow, by: By, now: StoreNow, times: Sequence[int]) ->
         said = _SAID.get(endpoint.state, endpoint.state)
         return f"{said}: {endpoint.why}" if endpoint.why and endpoint.state != "waiting" else said
     if endpoint.failures > 1 and endpoint.failures > FAILED_SHARE * endpoint.probes:
-        return f"{endpoint.failures} of its {endpoint.probes} probes failed"
+        return f"{endpoint.failures} of its {plural(endpoint.probes, 'probe')} failed"
     if len(times) >= FEWEST:
         age = now.at - times[-1]
         is_old = endpoint.interval_s is not None and age > stale_after_ms(endpoint.interval_s)
@@ -204,7 +204,7 @@ def _veto(endpoint: EndpointNow, by: By, now: StoreNow, times: Sequence[int]) ->
         return f"probed on {endpoint.connection} connections only"
     if by == "cost" and any(one.outcome == Outcome.OK for one in endpoint.values) and not times:
         return "its price is not known"
-    few = f"{len(times) or 'no'} measured sample{'' if len(times) == 1 else 's'}, of at least {FEWEST}"
+    few = f"{plural(len(times), 'measured sample') if times else 'no measured samples'}, of at least {FEWEST}"
     if endpoint.interval_s is not None and endpoint.interval_s * FEWEST > now.window_s:
         few += f"; probed every {span(1000 * endpoint.interval_s)}: look further back"
     return few

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from probes.answers.answer_json import status_object
 from probes.answers.status import CONDITIONS, Condition, EndpointStatus, Status
 from probes.answers.words import NAME, SAID, harmless
-from probes.format import number, span
+from probes.format import number, plural, span
 from probes.text import line
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _sentence_of_one(one: EndpointStatus, window_s: float) -> str:
         parts.append(f"TTFT p50 {number(one.ttft_ms.p50)} ms{between}")
     if one.tokens_per_s is not None:
         parts.append(f"{number(one.tokens_per_s.p50)} tokens/s")
-    parts.append(f"{one.now.failures} of {one.now.probes} probes failed in {span(1000 * window_s)}")
+    parts.append(f"{one.now.failures} of {plural(one.now.probes, 'probe')} failed in {span(1000 * window_s)}")
     if one.age_s is not None:
         parts.append(f"last {span(1000 * one.age_s)} ago")
     return ", ".join(parts)

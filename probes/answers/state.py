@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from probes.answers.now import SampleNow
-from probes.format import span
+from probes.format import plural, span
 from probes.outcome import FAILED, INCONCLUSIVE, UNCOUNTED, Outcome
 
 STALE_INTERVALS: Final = 3
@@ -121,7 +121,8 @@ def _why(judged: Judged) -> str:
         what = "decode speed" if judged.metric == "tokens_per_s" else "TTFT"
         return f"{what} {judged.ratio:.1f} times slower than usual"
     if judged.state in ("failing", "down") and judged.probes:
-        return f"{judged.failures} of {judged.probes} probes failed{f': {judged.outcome}' if judged.outcome else ''}"
+        how = f": {judged.outcome}" if judged.outcome else ""
+        return f"{judged.failures} of {plural(judged.probes, 'probe')} failed{how}"
     return judged.detail or (judged.outcome or "").replace("_", " ")
 
 
@@ -155,5 +156,6 @@ def _unjudged(values: Sequence[SampleNow]) -> StateNow:
     if len(failed) >= ROW_FAILED - 1:
         state = "down" if len(failed) >= ROW_FAILED else "failing"
         words = newest.outcome.replace("_", " ")
-        return StateNow(state, failed[-1].started_at, f"the last {len(failed)} probes failed: {words}")
+        tried = "the last probe" if len(failed) == 1 else f"the last {len(failed)} probes"
+        return StateNow(state, failed[-1].started_at, f"{tried} failed: {words}")
     return _measurable(values) or StateNow("ok")

@@ -8,6 +8,7 @@ from probes.budget.cap import Ledger
 from probes.budget.charge import highest_charge
 from probes.budget.daily_cost import daily_cost
 from probes.endpoint import Endpoint
+from probes.format import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,8 @@ class DayTotal:
         budget = self.budget
         caps = [f"${budget.usd_per_day:,.2f}"] if budget.usd_per_day is not None else []
         caps += [f"{budget.tokens_per_day:,} tokens"] if budget.tokens_per_day is not None else []
-        endpoints = "1 endpoint" if self.running == 1 else f"{self.running} endpoints"
         lines = [
-            f"At most {self.tokens:,} tokens a day for {endpoints} that would be probed,",
+            f"At most {self.tokens:,} tokens a day for {plural(self.running, 'endpoint')} that would be probed,",
             f"and ${self.usd:,.2f} for those with a price ({self.priced})." if self.priced else "none with a price.",
         ]
         if self.hours is None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from probes.diagnosis.reachability import ReachabilityCheck, failed_at_proxy, host_of, never_connected
+from probes.format import plural
 from probes.outcome import Outcome
 from probes.route import is_on_this_machine
 from probes.sample import Sample
@@ -190,7 +191,7 @@ class FailureContext:
         one, own = self.failure, self._own_check()
         fine = [mate for mate in self._same_provider() if not mate.failing]
         if fine:
-            rest = f"{_count(len(fine), 'other endpoint')} of {one.provider} answering"
+            rest = f"{plural(len(fine), 'other endpoint')} of {one.provider} answering"
             return Attribution("this endpoint", one.endpoint, one.since, (_words(one), rest))
         if one.outcome in ANSWERED or (one.connected and own is not None and own.ok):
             alone = f"no other endpoint of {one.provider} was heard from since"
@@ -241,11 +242,11 @@ class FailureContext:
             and any(one.outcome not in UNREACHED and one.origin in self.network_origins for one in group)
         ]
         if reached:
-            return f"{_count(len(reached), 'other provider')} reached"
+            return f"{plural(len(reached), 'other provider')} reached"
         good = [check for check in self._passed() if check.origin not in mine]
         if any(check.reference for check in good):
             return "the reference host is reached"
-        return f"{_count(len(good), 'other host')} reached" if good else None
+        return f"{plural(len(good), 'other host')} reached" if good else None
 
     def _host_said(self) -> tuple[str, ...]:
         """That its host is reached, where that is known."""
@@ -255,7 +256,7 @@ class FailureContext:
         return ("its host answers",) if any(mate.outcome in ANSWERED for mate in self._same_provider()) else ()
 
     def _passed_words(self) -> str:
-        return f"{_count(len(self._passed()), 'control')} of {len(self._passed()) + len(self._failed())} connect"
+        return f"{plural(len(self._passed()), 'control')} of {len(self._passed()) + len(self._failed())} connect"
 
     def _checks_said(self) -> tuple[str, ...]:
         """What the controls say, where they fail: "TCP connect to both controls fails"."""
@@ -269,7 +270,7 @@ class FailureContext:
         elif len(bad) == total:
             whom = "both controls" if total == 2 else f"all {total} controls"
         else:
-            whom = f"{len(bad)} of {total} controls"
+            whom = f"{len(bad)} of {plural(total, 'control')}"
         return (f"{step} to {whom} fails",)
 
 
@@ -282,10 +283,6 @@ def _words(one: LastProbe) -> str:
     if one.wants_certificate:
         return "client certificate wanted"
     return f"{_STEPS[one.outcome]} failing" if one.outcome in _STEPS else one.outcome.value.replace("_", " ")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _on_this_machine(origin: str) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from probes.endpoint import Endpoint
+from probes.format import plural
 
 ENGINE_NEEDS: Final = 96
 """What the engine needs beside its endpoints, with room to spare: loop, ring, store and journal, feed, metrics."""
@@ -45,7 +46,7 @@ def shortage(endpoints: Sequence[Endpoint], limit: int | None) -> str | None:
     if limit is None or needed(endpoints) <= limit:
         return None
     return (
-        f"{len(endpoints)} endpoint{'' if len(endpoints) == 1 else 's'} may need {needed(endpoints)} file descriptors "
+        f"{plural(len(endpoints), 'endpoint')} may need {needed(endpoints)} file descriptors "
         f"and this process may have {limit}: "
         "probes that find none free end in own_fault; raise the hard limit (ulimit -Hn, LimitNOFILE=)"
     )

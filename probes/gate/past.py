@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, pvariance, stdev
 from typing import Final
 
+from probes.format import plural
 from probes.gate.autocorrelation import widening
 from probes.gate.comparison import ERRORS_EXCLUDED, Comparison
 from probes.gate.counted import COLUMNS, has_failed, has_finished, value
@@ -101,7 +102,8 @@ def against_past(
 
 
 def _too_few(count: int) -> str:
-    return f"only {count} stretches of its past have values enough, {FEWEST_STRETCHES} are needed"
+    known = plural(count, "stretch of its past has", "stretches of its past have")
+    return f"only {known} values enough, {FEWEST_STRETCHES} are needed"
 
 
 def ratio_drift(new: PastStretches, base: PastStretches, metric: Metric) -> float | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
 
+from probes.format import plural
 from probes.gate.comparison import BY_ITSELF, ERRORS_EXCLUDED
 from probes.gate.counted import value
 from probes.gate.limit import HIGHER_IS_BETTER, Metric
@@ -115,7 +116,8 @@ def _line(
     """What one metric takes."""
     if metric == "errors":
         rounds = _rounds_without_failures(request, max(request.margin_errors, ERRORS_EXCLUDED))
-        words = f"errors: {rounds} rounds without a failure pass{_beyond(request, rounds)}"
+        passes = plural(rounds, "round without a failure passes", "rounds without a failure pass")
+        words = f"errors: {passes}{_beyond(request, rounds)}"
         return PlanLine(metric, None, None, rounds, (None,) * len(WORSE), None, words)
     spreads = [one for one in (log_spread(new, metric), log_spread(base, metric)) if one is not None]
     if not spreads:
@@ -174,9 +176,9 @@ def _rounds_without_failures(request: GateRequest, points: float) -> int:
 def _words(request: GateRequest, metric: Metric, to_pass: int | None, found: float, drift: float | None) -> str:
     """A line for a person."""
     slower = "lower" if metric in HIGHER_IS_BETTER else "longer"
-    within = f"{found:.2f}× {slower} is found within {request.most_rounds} rounds"
+    within = f"{found:.2f}× {slower} is found within {plural(request.most_rounds, 'round')}"
     if to_pass is not None:
-        return f"{metric}: unchanged passes after {to_pass} rounds{_beyond(request, to_pass)}; {within}"
+        return f"{metric}: unchanged passes after {plural(to_pass, 'round')}{_beyond(request, to_pass)}; {within}"
     own = f" the ratio by itself differs by {drift:.0%} from one stretch to the next;" if drift else ""
     return f"{metric}: a margin of {request.margin:.0%} is too narrow to pass;{own} {within}"
 

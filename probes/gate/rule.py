@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from probes.format import plural
 from probes.gate.comparison import Comparison, against_limit, paired
 from probes.gate.counted import has_failed, is_limited, value
 from probes.gate.limit import Metric
@@ -144,7 +145,7 @@ def _ends(one: Comparison, chance: float, rounds: int) -> tuple[float, float]:
 def _ended(request: GateRequest, rounds: Sequence[Round]) -> str:
     if len(rounds) < request.most_rounds:
         return "without values nothing can be decided"
-    return f"the cap of {request.max_probes:,} probes is reached"
+    return f"the cap of {plural(request.max_probes, 'probe')} is reached"
 
 
 def _never_answers(rounds: Sequence[Round], endpoint: str) -> bool:
@@ -161,9 +162,9 @@ def _hopeless(request: GateRequest, rounds: Sequence[Round]) -> str:
         count, of = sum(limited), len(limited)
         in_a_row = of >= STORM_ROW and all(limited[-STORM_ROW:])
         if in_a_row or (of >= FEWEST_ROUNDS and count >= STORM_SHARE * of):
-            return f"{name} was limited (429 or quota) in {count} of {of} probes, which decides nothing"
+            return f"{name} was limited (429 or quota) in {count} of {plural(of, 'probe')}, which decides nothing"
         if any(one.outcome is Outcome.NO_KEY for one in samples):
             return f"{name} has no key"
         if name == request.against and _never_answers(rounds, name):
-            return f"{name} never answered right in {len(samples)} probes: there is nothing to compare with"
+            return f"{name} never answered right in {plural(len(samples), 'probe')}: there is nothing to compare with"
     return ""

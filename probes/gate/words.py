@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from probes.format import plural
 from probes.gate.comparison import Comparison
 from probes.gate.limit import HIGHER_IS_BETTER, Metric
 from probes.gate.verdict import GateRequest, MetricFinding, Verdict
@@ -25,7 +26,7 @@ def finding_words(
     """
     name = one.limit.text if one.limit else METRIC_WORDS[one.metric]
     if one.never_answered:
-        return f"{name}: not one of {one.n} answers was right"
+        return f"{name}: not one of {plural(one.n, 'answer')} was right"
     if one.missing or one.estimate is None:
         return f"{name}: {one.missing}"
     what = f"{name}: {value_words(one, one.shown(one.estimate))}{_between(one, interval)}{_compared(request, one)}"
@@ -47,9 +48,9 @@ def _between(one: Comparison, interval: tuple[float | None, float | None]) -> st
 
 def _compared(request: GateRequest, one: Comparison) -> str:
     if one.limit:
-        return f" in {one.n} probes"
+        return f" in {plural(one.n, 'probe')}"
     than = "its past" if request.against is None else request.against
-    count = f"{one.n} probes" if request.against is None else f"{one.n} pairs"
+    count = plural(one.n, "probe" if request.against is None else "pair")
     return f" {'than' if one.unit == 'points' else 'of'} {than} in {count}"
 
 

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
+from probes.format import plural
 from probes.imports.checks import OF_CELLS
 from probes.imports.lines import lines, place
 from probes.imports.needed import check_columns, sample_of
@@ -35,7 +36,7 @@ class CsvSamples(Samples):
         for row in self._rows():
             self.place = where = place(self._first)
             if len(row) != len(named):
-                raise ImportRefused(f"has {len(row)} columns, the first line {len(named)}", place=where)
+                raise ImportRefused(f"has {plural(len(row), 'column')}, the first line {len(named)}", place=where)
             values = {}
             name = ""
             try:

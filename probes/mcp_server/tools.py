@@ -13,6 +13,7 @@ from probes.answers.read import read_now
 from probes.answers.state import STALE_AT_LEAST_S
 from probes.answers.status import status_of
 from probes.exports.incident.record import incident_record
+from probes.format import plural
 from probes.mcp_server.arguments import NAME_LIMIT, BadArgument
 from probes.mcp_server.history import HistoryQuestion, read_history
 from probes.mcp_server.quoted import MARK, quoted
@@ -130,7 +131,7 @@ def _history(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
     )
     points = read_history(place.url, question)
     probes, failures = sum(one["probes"] for one in points), sum(one["failures"] for one in points)
-    said = f"{probes} probes in {len(points)} slices, oldest first; {failures} failed."
+    said = f"{plural(probes, 'probe')} in {plural(len(points), 'slice')}, oldest first; {failures} failed."
     if not any(one["ttft_ms"] for one in points):
         said += " Nothing was measured on this lane in that time: try a longer period_s, or the other lane."
     return _answer(now, said, {"endpoint": given["endpoint"], "lane": given["lane"], "points": points})

@@ -18,6 +18,7 @@ from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.figures.token_bounds import CHARS_PER_TOKEN, has_dense_tokenizer
 from probes.figures.usual_density import UsualDensity
+from probes.format import plural
 from probes.measure.classify import classify
 from probes.measure.host_noise import HostNoise
 from probes.measure.own_fault import Absence
@@ -136,7 +137,7 @@ def _queue_detail(answer: ResponseAccumulator, timeline: Timeline) -> str | None
         return None
     waited_ms = timing.span_ms(timeline.sent, timeline.first_event)
     until = "no event" if waited_ms is None else f"{waited_ms:,.0f} ms to the first event"
-    return f"queued: {answer.keep_alives} keep-alive{'s' if answer.keep_alives > 1 else ''}, {until}"
+    return f"queued: {plural(answer.keep_alives, 'keep-alive')}, {until}"
 
 
 def _refused_detail(figures: PlausibleFigures) -> str | None:

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from probes.endpoint import Endpoint
 from probes.events import CAPPED, Kind
 from probes.figures.response import ResponseAccumulator
+from probes.format import plural
 from probes.outcome import Outcome
 from probes.text import line
 
@@ -78,5 +79,5 @@ def _reasoned_to_the_cap(answer: ResponseAccumulator, endpoint: Endpoint) -> boo
 def _why_empty(answer: ResponseAccumulator) -> str:
     hidden = answer.usage.output if answer.usage else None
     if hidden:
-        return f"no visible output, but {hidden} tokens counted"
+        return f"no visible output, but {plural(hidden, 'token')} counted"
     return "200 without output"

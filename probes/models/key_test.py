@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Literal
 
 from probes.endpoint import Endpoint
+from probes.format import plural
 from probes.models.ask import ask, refusal
 from probes.models.model import ModelList
 from probes.outcome import Outcome
@@ -48,4 +49,4 @@ def verdict(found: ModelList) -> tuple[Verdict, str]:
     if found.public:
         return "cannot tell", "it lists its models without a key, too"
     count = len(found.models)
-    return "ok", f"{count} model{'' if count == 1 else 's'}"
+    return "ok", plural(count, "model")

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from probes.events import CAPPED
 from probes.figures.buffering import CAUSE
+from probes.format import plural
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.text import line
@@ -80,7 +81,7 @@ class LaneRecord:
     @property
     def why(self) -> str:
         """Its faults, for a person."""
-        return ", ".join(f"{words} in {count} of {heats_words(self.heats)}" for words, count in self.faults)
+        return ", ".join(f"{words} in {count} of {plural(self.heats, 'heat')}" for words, count in self.faults)
 
 
 def lane_record(lane: str, samples: Sequence[Sample], found: Iterable[Iterable[LaneFault]]) -> LaneRecord:
@@ -93,8 +94,3 @@ def lane_record(lane: str, samples: Sequence[Sample], found: Iterable[Iterable[L
         faulty=sum(bool(words) for words in against),
         faults=tuple(Counter(one for words in against for one in sorted(words)).most_common()),
     )
-
-
-def heats_words(count: int, which: str = "") -> str:
-    """How many heats, for a person; ``which`` of them stands before the noun."""
-    return f"1 {which}heat" if count == 1 else f"{count} {which}heats"

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from probes.format import plural
 from probes.race.comparison import DECIDING, MARGIN, HeadToHead, MeasureVerdict, Metric, PairedComparison
-from probes.race.faults import LaneRecord, heats_words
+from probes.race.faults import LaneRecord
 from probes.stats.paired_confidence import FEWEST
 
 METRIC_WORDS: Final[dict[Metric, str]] = {
@@ -26,7 +27,7 @@ def state_words(one: PairedComparison) -> str:
         return one.state or ""
     if one.pairs < FEWEST:
         return f"open, {FEWEST} heats at least"
-    return "open, many more heats" if one.more_heats is None else f"open, ~{heats_words(one.more_heats, 'more ')}"
+    return "open, many more heats" if one.more_heats is None else f"open, ~{plural(one.more_heats, 'more heat')}"
 
 
 def verdict_words(
@@ -55,7 +56,7 @@ def _walkover(lane: LaneRecord, against: LaneRecord, winner: str | None, many: b
         return f"{winner} wins: " + (
             "no other lane finished right" if many else f"{against.lane} never finished right, {against.why}"
         )
-    heats = heats_words(lane.heats)
+    heats = plural(lane.heats, "heat")
     return f"no winner yet: {lane.lane} finished right in {lane.finished_right} of {heats}, {against.lane} in none"
 
 
@@ -71,7 +72,7 @@ def _comparison(duel: HeadToHead, many: bool) -> str:
     faster = f"{_number(ratio, ratio)}× faster" + (f" than {slow}" if many else "") + f" in {name}"
     often = " with a shorter answer" if seen.pairs == 1 else f" in {firsts} of {finish.pairs}, with shorter answers"
     first = f", though {slow} finished first{often}" if 2 * firsts > finish.pairs else ""
-    count = "one heat" if seen.pairs == 1 else heats_words(seen.pairs)
+    count = "one heat" if seen.pairs == 1 else plural(seen.pairs, "heat")
     if low is None or high is None:
         result = f"{fast} was {faster}{first}" if ratio > 1 else f"a dead heat in {name}"
         return f"{count}: {result}; more heats tell whether that was luck"
@@ -80,7 +81,7 @@ def _comparison(duel: HeadToHead, many: bool) -> str:
     if seen.state == "no difference":
         return f"no difference in {name}{between}: {count}, interval {reach} is {_WITHIN}"
     if low <= 1:
-        more = "many more heats" if seen.more_heats is None else f"~{heats_words(seen.more_heats, 'more ')}"
+        more = "many more heats" if seen.more_heats is None else f"~{plural(seen.more_heats, 'more heat')}"
         return f"open in {name}{between}: {count}, interval {reach} includes 1, {more}"
     return f"{fast} is {faster} ({_number(low, ratio)}–{_number(high, ratio)}, won {wins} of {seen.pairs}){first}"
 

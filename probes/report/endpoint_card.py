@@ -6,12 +6,12 @@ from datetime import tzinfo
 
 from probes.alerts.slo import left_words
 from probes.durations import lasting
-from probes.format import DASH, number, percent, price, span, usd
+from probes.format import DASH, number, percent, plural, price, span, usd
 from probes.report.chart import band_path, bars_path, line_path, shade_marks, top_of
 from probes.report.heat_map import heat_map
 from probes.report.html import dash, esc, row, table
 from probes.report.report import EndpointReport, Estimate, Point, Report
-from probes.report.words import LOOKS, at_words, axis_ticks, day_words, plural, standing_words
+from probes.report.words import LOOKS, at_words, axis_ticks, day_words, standing_words
 from probes.stats.quantiles import known
 
 NOTHING = "no answer that can be trusted"
@@ -195,7 +195,7 @@ def _rows(one: EndpointReport, report: Report, zone: tzinfo) -> str:
         if not each.is_empty
     ]
     heads = ("<th scope=col class=l>from", "TTFT p50, ms", "p95, ms", "tokens/s p50", "failed", "rate limited")
-    caption = f"{esc(one.name)} <small>values of the charts, in {len(one.rows)} stretches</small>"
+    caption = f"{esc(one.name)} <small>values of the charts, in {plural(len(one.rows), 'stretch', 'stretches')}</small>"
     inner = table(caption, heads, rows, f"{one.name}: values")
     return f'<details class="more full"><summary>Values as a table</summary>{inner}</details>'
 

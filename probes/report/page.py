@@ -7,12 +7,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from probes.format import percent, usd
+from probes.format import percent, plural, usd
 from probes.report.endpoint_card import Place, card
 from probes.report.html import esc
 from probes.report.report import Report
 from probes.report.tables import certificate_table, group_table, incident_table, race_table, terms_list
-from probes.report.words import LOOKS, at_words, counted_standings, headline, plural, span_words, standing_words
+from probes.report.words import LOOKS, at_words, counted_standings, headline, span_words, standing_words
 from probes.sample import iso
 
 OPEN_UP_TO: Final = 3
@@ -121,7 +121,7 @@ def _tiles(report: Report) -> str:
         (
             "Incidents",
             f"{len(report.incidents) + report.more_incidents:,}",
-            plural(began, "open one") if began else "none open",
+            f"{began:,} open" if began else "none open",
         ),
         ("Cost", usd(sum(costs)) if costs else "–", priced),
     )

@@ -7,7 +7,7 @@ from typing import Final
 
 from probes.alerts.words import lasting_words
 from probes.certificate import Certificate, milliseconds
-from probes.format import number, percent, price, times
+from probes.format import number, percent, plural, price, times
 from probes.report.endpoint_card import standing_mark
 from probes.report.html import dash, definition, esc, row, table, term
 from probes.report.report import (
@@ -25,7 +25,6 @@ from probes.report.words import (
     cause_name,
     difference_words,
     incident_lasted,
-    plural,
     race_words,
     standing_words,
 )
@@ -190,7 +189,7 @@ def incident_table(report: Report, zone: tzinfo) -> str:
         *([] if report.redacted else ["<th scope=col class=l>note"]),
     ]
     rows = [_incident_row(one, report, zone) for one in report.incidents]
-    more = f"<p class=note>and {report.more_incidents:,} older ones." if report.more_incidents else ""
+    more = f"<p class=note>and {plural(report.more_incidents, 'older one')}." if report.more_incidents else ""
     small = f"<small>{plural(len(report.incidents), 'incident')}, the newest first</small>"
     return table(f"Incidents {small}", heads, rows, "incidents") + more
 
@@ -248,7 +247,7 @@ def race_table(report: Report, zone: tzinfo) -> str:
         )
         for one in report.races
     ]
-    more = f"<p class=note>and {report.more_races:,} older ones." if report.more_races else ""
+    more = f"<p class=note>and {plural(report.more_races, 'older one')}." if report.more_races else ""
     return table(f"Races <small>{plural(len(report.races), 'race')}</small>", heads, rows, "races") + more
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from probes.alerts.incident import Cause
 from probes.alerts.state import WORST_FIRST, State
 from probes.alerts.words import lasting_words, state_words
-from probes.format import number, percent, times
+from probes.format import number, percent, plural, times
 from probes.report.report import Difference, EndpointReport, Group, IncidentReport, RaceReport, Report, Standing
 
 _MOST_TICKS: Final = 8
@@ -71,11 +71,6 @@ def worst_first(one: Standing) -> int:
 def standing_words(one: Standing) -> str:
     """How an endpoint stands, in a word or two."""
     return _SHORT.get(one) or (state_words(State(one)) if one in _STATES else one)
-
-
-def plural(count: int, word: str) -> str:
-    """``1 probe``, ``2,040 probes``."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def span_words(ms: int) -> str:

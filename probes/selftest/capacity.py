@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from probes.certificate import Certificate, Errors, MeasuredLoad, Spread
+from probes.format import plural
 from probes.outcome import NEVER_SENT, Outcome
 from probes.sample import Sample
 from probes.selftest.comparison import VAGUE_NS, true_speed, written_ns
@@ -58,9 +59,9 @@ class Step:
     def why_not(self) -> str | None:
         """Why this load is too large for this machine; None where it is borne."""
         if self.skipped:
-            return f"{self.skipped:,} due times were skipped"
+            return f"{plural(self.skipped, 'due time was', 'due times were')} skipped"
         if self.lost:
-            return f"{self.lost:,} answers are not in the store"
+            return f"{plural(self.lost, 'answer is', 'answers are')} not in the store"
         if self.due_lag_p99_ms is None:
             return "no probe began"
         if self.due_lag_p99_ms >= DUE_LAG_LIMIT_MS:

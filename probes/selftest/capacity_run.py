@@ -19,6 +19,7 @@ from typing import Final
 from probes import __version__
 from probes.certificate import Certificate, MeasuredLoad
 from probes.files import write
+from probes.format import plural
 from probes.selftest.capacity import Step, Usage, next_endpoints, step_of
 from probes.selftest.load import PRESET, Load, ProcessFailed
 from probes.selftest.pacer import Truth
@@ -116,7 +117,8 @@ def _certificate(measured: MeasuredLoad) -> Certificate:
     return Certificate(
         measured_at=time.time_ns() // 1_000_000,
         host=socket.gethostname(),
-        system=f"{platform.system()} {platform.release()}, Python {platform.python_version()}, {os.cpu_count()} CPUs",
+        system=f"{platform.system()} {platform.release()}, Python {platform.python_version()}, "
+        f"{plural(os.cpu_count() or 1, 'CPU')}",
         version=__version__,
         screen=False,
         quick=True,

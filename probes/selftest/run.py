@@ -16,6 +16,7 @@ from typing import Final
 
 from probes import __version__
 from probes.certificate import Certificate, MeasuredLoad
+from probes.format import plural
 from probes.measure.cpu_steal import steal_ms
 from probes.selftest.comparison import compare
 from probes.selftest.load import LOADS, EngineSettings, Load, ProcessFailed
@@ -72,7 +73,8 @@ def selftest(
     return Certificate(
         measured_at=time.time_ns() // 1_000_000,
         host=socket.gethostname(),
-        system=f"{platform.system()} {platform.release()}, Python {platform.python_version()}, {os.cpu_count()} CPUs",
+        system=f"{platform.system()} {platform.release()}, Python {platform.python_version()}, "
+        f"{plural(os.cpu_count() or 1, 'CPU')}",
         version=__version__,
         screen=screen is not None,
         quick=quick,

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input
 
-from probes.format import compact, price
+from probes.format import compact, plural, price
 from probes.keys.secret import Secret
 from probes.models.model import Model
 from probes.text import line
@@ -153,8 +153,8 @@ class ModelsStep(AddStep, PickScreen[Model]):
         if self._offer is None:
             return ""
         total, shown = len(self._offer.models), len(matching(self._offer.models, self._query.value))
-        models = "model" if total == 1 else "models"
-        return f"{total:,} {models}" if shown == total else f"{shown:,} of {total:,} {models}"
+        models = plural(total, "model")
+        return models if shown == total else f"{shown:,} of {models}"
 
     @property
     def _has_figures(self) -> bool:

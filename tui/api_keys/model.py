@@ -8,7 +8,7 @@ from typing import Final, Literal
 from rich.cells import cell_len, set_cell_size
 
 from probes.config.key_users import KeyUse
-from probes.format import moment
+from probes.format import moment, plural
 from tui.style.palette import Piece
 from tui.widgets.plate import Row
 
@@ -186,7 +186,7 @@ def others_row(hidden: int, found: int, *, unfolded: bool) -> Row:
     if unfolded:
         return ((" " * MARK, "label"), ("▾ only the keys that endpoints use", "title"))
     some = f", {found} of them there" if found else ""
-    return ((" " * MARK, "label"), (f"▸ {hidden} keys of other providers", "title"), (some, "label"))
+    return ((" " * MARK, "label"), (f"▸ {plural(hidden, 'key')} of other providers", "title"), (some, "label"))
 
 
 def about(one: ApiKey | None, known: KnownKeys, width: int) -> list[Row]:

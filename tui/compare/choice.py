@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, NamedTuple
 from textual.binding import BindingType
 
 from probes.feed.messages import EndpointFacts
+from probes.format import plural
 from tui.compare.contender import MOST, Contender, groups
 from tui.compare.keys import LIST_KEYS
 from tui.screens.pick_screen import PickScreen
@@ -27,7 +28,7 @@ def items(endpoints: Sequence[EndpointFacts], query: str) -> list[Item]:
         Item(
             "group",
             name,
-            f"the {len(members)} endpoints that serve it" if len(members) <= MOST else f"its first {MOST}",
+            f"the {plural(len(members), 'endpoint')} that serve it" if len(members) <= MOST else f"its first {MOST}",
         )
         for name, members in groups(endpoints).items()
     ]

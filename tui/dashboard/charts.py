@@ -12,6 +12,7 @@ from textual.containers import Grid, VerticalScroll
 from textual.events import Resize
 from textual.widgets import Static
 
+from probes.format import plural
 from probes.stats.quantiles import rate
 from tui.dashboard.prominent import middle_half, prominent
 from tui.state.view import Dashboard, EndpointView
@@ -212,7 +213,9 @@ def legend(shown: Shown, selected: str | None, width: int, *, dark: bool) -> Tex
     if chosen is not None:
         entries.append((f" {BAND} usual of {tag(chosen.slot)}  ", endpoint_color(chosen.slot, dark=dark)))
     if shown.others:
-        entries.append((f" {BAND} {len(shown.others)} others: the middle half; of errors and hits the worst", ""))
+        entries.append(
+            (f" {BAND} {plural(len(shown.others), 'other')}: the middle half; of errors and hits the worst", "")
+        )
     rows, used = [Text(no_wrap=True)], 0
     for entry, color in entries:
         size = cell_len(entry)

@@ -7,7 +7,7 @@ from textual import events
 from textual.content import Content
 
 from probes.alerts.incident import Incident
-from probes.format import clock, since, span, until
+from probes.format import clock, plural, since, span, until
 from probes.text import line
 from tui.requests import IncidentsRequested
 from tui.state.view import Dashboard
@@ -59,7 +59,7 @@ def _reading(loading: str, problem: str) -> list[LinePart]:
 
 def _left(board: Dashboard, options: ViewOptions) -> list[LinePart]:
     shown = len(board.endpoints)
-    of_all = f"{board.total} endpoint{'' if board.total == 1 else 's'}"
+    of_all = plural(board.total, "endpoint")
     count = of_all if shown == board.total else f"{shown} of {of_all}"
     parts = [
         LinePart(Content.styled("inftop", "bold $primary"), 1),
@@ -90,7 +90,7 @@ def badge(incidents: Sequence[Incident]) -> Content:
     unseen = [one for one in incidents if one.acknowledged_at is None]
     critical = any(one.severity == "critical" for one in unseen)
     look = "bold $error" if critical else "bold $warning" if unseen else "$text-muted"
-    words = f"{INCIDENT} {len(incidents)} incident{'' if len(incidents) == 1 else 's'}"
+    words = f"{INCIDENT} {plural(len(incidents), 'incident')}"
     seen = len(incidents) - len(unseen)
     after = " acknowledged" if not unseen else f", {seen} acknowledged" if seen else ""
     return Content.assemble((words, look), (after, "$text-muted"))

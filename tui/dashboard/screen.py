@@ -9,7 +9,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from probes.format import number
+from probes.format import number, plural
 from tui.dashboard.body import LINES_OF_TEXT, DashboardBody
 from tui.dashboard.header import HeaderLine
 from tui.dashboard.keys import DASHBOARD_KEYS, DashboardKeyState, disabled_keys
@@ -190,7 +190,7 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
             return MarkedRow()
         of = view.figures
         figures = f"TTFT p50 {number(of.ttft_p50_ms)} ms, p95 {number(of.ttft_p95_ms)} ms"
-        counts = f"{of.failed_count} of {of.finished_count} failed, {of.hit_count} rate-limit hits"
+        counts = f"{of.failed_count} of {of.finished_count} failed, {plural(of.hit_count, 'rate-limit hit')}"
         speed = f"{number(of.tokens_per_s_p50)} tokens/s"
         text = f"{view.name}: {view.state}, {figures}, {speed}, {counts} in {self.period.words}"
         return MarkedRow(text, self._recent(self.board).sample, view.name)

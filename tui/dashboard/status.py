@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from probes.feed.messages import ConfigurationStatus, EngineStatus
-from probes.format import clock, compact, number, since, usd
+from probes.format import clock, compact, number, plural, since, usd
 from probes.outage import Outage
 from probes.store.problem import StoreState
 from probes.store.status import StoreStatus
@@ -132,7 +132,7 @@ def _own_faults(board: Dashboard) -> list[LinePart]:
     """The window's samples that inftop itself spoilt: they count against no endpoint."""
     if not board.own_faults:
         return []
-    words = f"{number(board.own_faults)} own fault{'' if board.own_faults == 1 else 's'} {LOOKS['spoilt'].glyph}"
+    words = f"{plural(board.own_faults, 'own fault')} {LOOKS['spoilt'].glyph}"
     return [LinePart(Content.styled(words, "$warning"), 1)]
 
 
@@ -179,7 +179,7 @@ def _engine_link(link: EngineLink) -> list[LinePart]:
     if link.restarts:
         parts.append(LinePart(Content.styled(f"restarted {link.restarts}×", "$warning"), 4))
     if link.bad_lines:
-        parts.append(LinePart(Content.styled(f"{number(link.bad_lines)} unreadable lines", "$warning"), 2))
+        parts.append(LinePart(Content.styled(f"{plural(link.bad_lines, 'unreadable line')}", "$warning"), 2))
     return parts
 
 
@@ -196,7 +196,7 @@ def _store(store: StoreStatus) -> list[LinePart]:
     parts = [LinePart(Content.styled(words, style), 0)]
     if store.notice:
         parts.append(LinePart(Content.styled(line(store.notice, 120), "bold $warning"), 1))
-    parts.append(LinePart(Content(f"{number(store.stored)} samples"), 1 if store.state == "ok" else 2))
+    parts.append(LinePart(Content(plural(store.stored, "sample")), 1 if store.state == "ok" else 2))
     if store.waiting > ON_THE_WAY or (store.waiting and store.state != "ok"):
         parts.append(LinePart(Content.styled(f"{number(store.waiting)} waiting", "$warning"), 1))
     if store.dropped:

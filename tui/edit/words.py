@@ -7,6 +7,7 @@ from probes.budget.daily_cost import daily_cost
 from probes.budget.day_total import day_total
 from probes.config.load import Config
 from probes.endpoint import Endpoint
+from probes.format import plural
 from tui.edit.form import KEYS, EndpointForm, Field, Judgement
 from tui.widgets.plate import Row
 
@@ -59,4 +60,4 @@ def _day(endpoint: Endpoint) -> str:
         return "not probed: nothing"
     cost = daily_cost(endpoint)
     usd = "no price" if cost.usd is None else f"${cost.usd:,.2f}"
-    return f"{cost.probes:,} probes · {cost.tokens:,} tokens · {usd}"
+    return f"{plural(cost.probes, 'probe')} · {cost.tokens:,} tokens · {usd}"

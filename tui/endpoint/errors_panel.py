@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from probes.format import number, whole_percent
+from probes.format import number, plural, whole_percent
 from probes.outcome import INCONCLUSIVE, Outcome
 from tui.endpoint.summary import EndpointSummary
 from tui.time.time_grid import TimeGrid
@@ -46,7 +46,7 @@ def error_rows(summary: EndpointSummary, lane: str, width: int, height: int) -> 
     shown = [*[one for one in rare if one not in hits][: max(room - 1 - len(hits), 0)], *hits] if rare else order
     rows = [_outcome(one, summary.not_ok[one], watched, columns) for one in shown]
     if rest := [sum(summary.not_ok[one]) for one in order if one not in shown]:
-        rows.append(((f"  and {number(sum(rest))} of {len(rest)} other kind{'' if len(rest) == 1 else 's'}", "label"),))
+        rows.append(((f"  and {number(sum(rest))} of {plural(len(rest), 'other kind')}", "label"),))
     if not order:
         said = "nothing went wrong" if any(summary.samples) else "no sample in this stretch"
         rows.append(((f"{'  ' + said:<{LABEL_WIDTH}}", "hint"), (_counts([0] * columns, watched, 1), "dim")))

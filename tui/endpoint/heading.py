@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from rich.cells import cell_len
 
 from probes.feed.messages import EndpointFacts
-from probes.format import moment, number, percent, usd
+from probes.format import moment, number, percent, plural, usd
 from probes.stats.time_range import TimeRange
 from probes.text import line
 from tui.endpoint.summary import EndpointSummary, RangeSummary
@@ -71,14 +71,14 @@ def figure_rows(summary: EndpointSummary | None, lane: str, width: int, problem:
     if sums is None:
         return [((_nothing(summary)[:width], "hint"),)]
     counts = [
-        f"{number(sums.samples)} sample{'' if sums.samples == 1 else 's'}",
+        plural(sums.samples, "sample"),
         f"errors {percent(summary.whole.error_rate)}",
     ]
-    counts.append(f"{number(sums.rate_limited)} hit{'' if sums.rate_limited == 1 else 's'}")
+    counts.append(plural(sums.rate_limited, "hit"))
     if sums.never_sent:
         counts.append(f"{number(sums.never_sent)} never sent")
     if sums.own_faults:
-        counts.append(f"{number(sums.own_faults)} own fault{'' if sums.own_faults == 1 else 's'}")
+        counts.append(plural(sums.own_faults, "own fault"))
     if sums.untrusted:
         counts.append(f"{number(sums.untrusted)} not trusted")
     if sums.buffered:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Final
 
-from probes.format import number
+from probes.format import number, plural
 from probes.stats.sketch import ACCURACY, Sketch
 from tui.widgets.charts.axis import value_label
 from tui.widgets.plate import Row
@@ -57,7 +57,7 @@ def histogram_rows(title: str, sketch: Sketch, shares: Sequence[float], width: i
     head: Row = ((title[:width], "title"),)
     if found is None:
         count = sketch.count
-        said = "no trusted ok sample" if not count else f"{count} sample{'' if count == 1 else 's'}: too few to draw"
+        said = "no trusted ok sample" if not count else f"{plural(count, 'sample')}: too few to draw"
         return [head, *(((part, "hint"),) for part in wrap(said, max(width, 1)))][:height]
     marks = [(f"p{share * 100:g}", value) for share in shares if (value := sketch.quantile(share)) is not None]
     said = "  ".join(f"{name} {number(value)}" for name, value in marks)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from probes.format import number, percent
+from probes.format import number, percent, plural
 from probes.stats.week import DAYS, SHADES, Measure, Week
 from tui.widgets.plate import Row
 
@@ -23,7 +23,7 @@ def week_rows(week: Week, width: int, height: int, usual: str = "") -> list[Row]
     numbers = cell >= max(_NUMBERS_FROM, 2 + max((len(one) for row in labels for one in row), default=0))
     hours = "".join(f"{hour:02d}".ljust(cell) if hour % _every(cell) == 0 else " " * cell for hour in range(24))
     days = (week.span.until - week.span.since) // 86_400_000
-    title: Row = ((TITLES[week.measure], "title"), (f"  of {days} days, this machine's clock", "label"))
+    title: Row = ((TITLES[week.measure], "title"), (f"  of {plural(days, 'day')}, this machine's clock", "label"))
     tall = height >= 2 * len(DAYS) + 4
     rows: list[Row] = [title, ((" " * _DAY + _trimmed(hours, cell * 24), "label"),)]
     for name, values, texts in zip(DAYS, week.cells, labels, strict=True):

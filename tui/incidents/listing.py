@@ -10,6 +10,7 @@ from probes.alerts.incident import Incident
 from probes.alerts.state import State
 from probes.alerts.words import cause_words
 from probes.feed.messages import AlertStatus
+from probes.format import plural
 from probes.text import line
 
 Shown = Literal["all", "open", "critical", "warning"]
@@ -80,9 +81,11 @@ def nothing_words(alerts: AlertStatus | None, watched: int, period: str) -> tupl
         return (f"No incident in {period}.", "Nothing is judged: enabled = false in [alerts] of the configuration.")
     learning = {one.endpoint for one in alerts.judgements if one.state is State.LEARNING}
     if not learning:
-        return (f"No incident in {period}: all {watched} endpoints are as usual.",)
+        every = "1 endpoint is" if watched == 1 else f"all {watched} endpoints are"
+        return (f"No incident in {period}: {every} as usual.",)
     what = "its speed is" if len(learning) == 1 else "their speed is"
     return (
         f"No incident in {period}.",
-        f"Learning what is usual of {len(learning)} of {watched} endpoints; {what} not judged yet, failures are.",
+        f"Learning what is usual of {len(learning)} of {plural(watched, 'endpoint')}; "
+        f"{what} not judged yet, failures are.",
     )

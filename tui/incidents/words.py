@@ -4,7 +4,7 @@ from datetime import tzinfo
 
 from probes.alerts.incident import Incident, Member
 from probes.alerts.state import WORST_FIRST, Judgement, State
-from probes.format import span
+from probes.format import plural, span
 from tui.state.alerts.usual import ratio_words, slowness_words
 
 
@@ -30,9 +30,9 @@ def worst_value(incident: Incident) -> str:
 def counted(incident: Incident) -> str:
     """Its endpoints and lost probes: ``7 endpoints, 43 probes lost``."""
     names = {one.endpoint for one in incident.members}
-    words = [f"{len(names)} endpoint{'' if len(names) == 1 else 's'}"]
+    words = [plural(len(names), "endpoint")]
     if count := lost(incident):
-        words.append(f"{count:,} probe{'' if count == 1 else 's'} lost")
+        words.append(f"{plural(count, 'probe')} lost")
     return ", ".join(words)
 
 

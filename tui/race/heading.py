@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from probes.format import number
+from probes.format import number, plural
 from probes.race.request import RaceRequest
 from probes.race.updates import RaceNews
 from tui.race.board import RaceBoard
@@ -40,7 +40,7 @@ def of_race(model: RaceModel, next_heats: int, width: int) -> Row:
     if news is None:
         return _line([], [], width)
     if replay is None:
-        words = f"next: {next_heats} heat{'s' if next_heats > 1 else ''}   "
+        words = f"next: {plural(next_heats, 'heat')}   "
         again = [] if news.request.heats == next_heats else [(words, "label")]
         return _line(_about(news.request, model.board.heat), [*again, _phase(news, model.board)], width)
     held = "▶" if replay.playing else "‖"
@@ -63,7 +63,7 @@ def _phase(news: RaceNews, board: RaceBoard) -> Piece:
 
 
 def _about(request: RaceRequest, heat: int | None) -> list[Piece]:
-    heats = f"{request.most_heats} heat{'' if request.most_heats == 1 else 's'}"
+    heats = plural(request.most_heats, "heat")
     run = heats if heat is None else f"heat {max(heat, 1)} of {request.most_heats}"
     pieces: list[Piece] = [
         (request.prompt_name or "own prompt", "figure"),

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.geometry import Size
 
 from probes.endpoint import Price
-from probes.format import DASH, cost, number, price, times, usd
+from probes.format import DASH, cost, number, plural, price, times, usd
 from probes.outcome import Outcome
 from probes.race.comparison import DECIDING, MARGIN, HeadToHead, MeasureVerdict, Metric, PairedComparison, State
 from probes.race.price import lane_cost
@@ -276,7 +276,7 @@ def _faults(verdict: RaceVerdict | None, width: int) -> list[Row]:
 def _about(news: RaceNews, width: int) -> list[Row]:
     """How many heats, what they cost, how far apart the lanes started, the number of the stored race."""
     heats = news.verdict.heats if news.verdict else 0
-    parts = [f"{heats} heat{'' if heats == 1 else 's'}"]
+    parts = [plural(heats, "heat")]
     if news.cost_usd is not None:
         parts.append(f"{usd(news.cost_usd)} in all")
     if news.skew_ms is not None:

@@ -8,8 +8,7 @@ from rich.cells import cell_len
 from textual import on
 from textual.message import Message
 
-from probes.format import moment
-from probes.race.faults import heats_words
+from probes.format import moment, plural
 from probes.store.races import RaceSummary
 from probes.text import line
 from tui.race.lane_words import cut
@@ -96,7 +95,7 @@ class StoredRacesPanel(Plate):
 def list_entries(races: Sequence[RaceSummary], width: int) -> list[list[Row]]:
     """The rows of each race: one with everything in columns where that fits all of them, else the verdict below."""
     lanes = [" : ".join(f"★ {name}" if name == one.winner else name for name in one.lanes) for one in races]
-    about = [f"{one.prompt_name or 'own prompt'}, {heats_words(one.heats)}" for one in races]
+    about = [f"{one.prompt_name or 'own prompt'}, {plural(one.heats, 'heat')}" for one in races]
     words = [line(f"{one.words}; {one.stopped}" if one.stopped else one.words) for one in races]
     whens = [((f" {one.number:>4}  ", "label"), (f"{moment(one.started_at)}  ", "label")) for one in races]
     before = sum(cell_len(text) for text, _ in whens[0])

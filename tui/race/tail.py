@@ -11,7 +11,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from probes.format import number
+from probes.format import number, plural
 from probes.race.updates import TextDelta
 from tui.race.wrap import Ink, Row, WrappedText
 from tui.widgets.plain_lines import PlainLines, PlainStrip
@@ -133,7 +133,7 @@ class Tail(PlainLines, ScrollView, can_focus=False):
         return strip
 
     def _with_skipped(self, strip: Strip, width: int) -> Strip:
-        words = f" ⋯ {number(self._skipped)} lines skipped "
+        words = f" ⋯ {plural(self._skipped, 'line')} skipped "
         if len(words) > width:
             words = f" ⋯ {number(self._skipped)} "
         label = Strip([Segment(words, self._style("skipped"))]).crop(0, width)

@@ -9,6 +9,7 @@ from probes.alerts.settings import DEFAULT_SETTINGS, AlertSettings
 from probes.config.file import ConfigFile, Named, find_config
 from probes.config.screen import Detail, Groups, Option, Sort, View
 from probes.feed.messages import EndpointFacts
+from probes.format import plural
 from tui.state.choices import Choices
 from tui.state.ranking import Rank, grouped, unknown_last
 from tui.state.view import EndpointView
@@ -189,7 +190,7 @@ def _in_blocks(views: Sequence[EndpointView], options: ViewOptions) -> tuple[tup
     for name, group in grouped([view for view in views if view.group_rank]).items():
         shown = sorted((view for view in group if matches(view, options.query)), key=_place)
         if shown:
-            of_all = f"{len(group)} endpoints"
+            of_all = plural(len(group), "endpoint")
             count = of_all if len(shown) == len(group) else f"{len(shown)} of {of_all}"
             headings[shown[0].name] = f"{name} · {count}"
             blocks.extend(shown)

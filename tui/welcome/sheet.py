@@ -7,7 +7,7 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from probes.format import number
+from probes.format import number, plural
 from tui.keys.keymap import Key
 from tui.welcome.found import Found
 from tui.widgets.big_text import big_rows, big_width
@@ -129,7 +129,7 @@ def _found_rows(one: Found, width: int, *, marked: bool) -> tuple[Row, Row]:
     first: Row = (mark, (f"{one.title}  ", "figure"), (one.where, "label"))
     blank = (" " * (MARK + 2), "label")
     if one.taken_from:
-        models = f"{one.endpoints} model{'' if one.endpoints == 1 else 's'}"
+        models = plural(one.endpoints, "model")
         return first, (blank, (f"take over {models}", "success" if marked else "label"))
     if not one.can_be_watched:
         words = "asking for its models …" if one.lacks_models else one.problem

@@ -10,6 +10,7 @@ from probes.alerts.incident import CULPRITS, Cause, Member
 from probes.alerts.state import State
 from probes.alerts.watched import WatchedEndpoint
 from probes.diagnosis.attribution import FAULTS, Attribution
+from probes.format import plural
 
 Condition = Literal["failing", "quota", "limited", "slow", "burning", "changed", "no data"]
 """A kind of trouble: what is slow and what fails are different incidents."""
@@ -118,7 +119,7 @@ def cause_of(
         own = found[names[0]]
         return Cause("endpoint", names[0]), () if own is None else own.evidence
     models = {one.model for one in members}
-    whole = f"{len(names)} of {max(len(mates), len(names))} endpoints of {provider}"
+    whole = f"{len(names)} of {plural(max(len(mates), len(names)), 'endpoint')} of {provider}"
     if len(models) == 1 and any(one.model not in models for one in mates):
         return Cause("model", model_name(provider, models.pop())), (f"{whole}: all that ask for this model",)
     return Cause("provider", provider), (whole,) if by_provider is None else by_provider.evidence

@@ -7,6 +7,7 @@ from typing import Final
 from probes.certificate import Spread, milliseconds
 from probes.cli.output.table import columns, print_lines
 from probes.cli.output.terminal import say
+from probes.format import plural
 from probes.selftest.capacity import Step
 from probes.selftest.capacity_run import Search, largest, search
 
@@ -29,7 +30,7 @@ def engine(*, interval_s: float, seconds: float, workers: int, endpoints: int | 
 
     def note(step: Step) -> None:
         words = "borne" if step.why_not is None else f"too much: {step.why_not}"
-        say(f"{step.endpoints:,} endpoints every {interval_s:g} s: {words}")
+        say(f"{plural(step.endpoints, 'endpoint')} every {interval_s:g} s: {words}")
 
     steps = search(wanted, note)
     found = largest(steps)
@@ -51,14 +52,13 @@ def lines(steps: list[Step], found: Step | None) -> list[str]:
 
 def _sentence(ordered: list[Step], found: Step | None) -> str:
     if found is None:
-        return f"this machine does not bear {ordered[0].endpoints:,} endpoints now: {ordered[0].why_not}"
+        return f"this machine does not bear {plural(ordered[0].endpoints, 'endpoint')} now: {ordered[0].why_not}"
     rate = found.endpoints / found.interval_s
     over = next((one for one in ordered if one.why_not is not None), None)
-    beyond = "" if over is None else f"; {over.endpoints:,} are too many: {over.why_not}"
+    beyond = "" if over is None else f"; {plural(over.endpoints, 'is', 'are')} too many: {over.why_not}"
     several = "" if found.workers == 1 else f" with {found.workers} workers"
-    return (
-        f"borne{several}: {found.endpoints:,} endpoints every {found.interval_s:g} s, {rate:g} probes a second{beyond}"
-    )
+    endpoints = plural(found.endpoints, "endpoint")
+    return f"borne{several}: {endpoints} every {found.interval_s:g} s, {rate:g} probes a second{beyond}"
 
 
 def _cells(step: Step) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from probes.exports.instants import writer
 from probes.exports.request import ExportRequest
 from probes.exports.selection import Selection
 from probes.files import write
+from probes.format import plural
 from probes.store.certificates import newest
 from probes.store.read.reader import StoreReader
 from probes.text import line
@@ -71,7 +72,7 @@ def export(
         beside = output.with_name(f"{output.name}.certificate.json")
         write(beside, json.dumps(newest_certificate.to_json(), indent=2) + "\n")
     if output or not count:
-        counted = f"{count:,} {'rollup' if request.rollup else 'sample'}{'' if count == 1 else 's'}"
+        counted = plural(count, "rollup" if request.rollup else "sample")
         say(f"{counted} in {output}" if output else counted)
     if note:
         say(note)
@@ -99,7 +100,7 @@ def _note(held: tuple[int, int] | None, request: ExportRequest, count: int, *, s
         return f"there is something from {first} to {last}{whole}"
     asked = request.selection.since_ms
     if since_given and asked is not None and held[0] > asked:
-        return f"the first {what} of this kind is of {first}"
+        return f"the first {what} of this kind began at {first}"
     return None
 
 

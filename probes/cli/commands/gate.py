@@ -29,6 +29,7 @@ from probes.engine.gate.gate_task import GateTask
 from probes.engine.gate.sides import gate_endpoints, notes
 from probes.engine.session import Plan, open_engine, open_plan
 from probes.files import append, replacing_named
+from probes.format import plural
 from probes.gate.limit import METRICS, InvalidGateRequest, Metric, parse_limit
 from probes.gate.past import FEWEST_STRETCHES
 from probes.gate.verdict import DEFAULT_METRICS, GateRequest, PastStretches, Verdict
@@ -206,7 +207,8 @@ def _too_little_past(past: Mapping[str, PastStretches] | None) -> str | None:
     for name, known in (past or {}).items():
         if (count := sum(bool(one.finished) for one in known)) < FEWEST_STRETCHES:
             return (
-                f"of the past of {line(name)} only {count} stretches are known, {FEWEST_STRETCHES} are needed: "
+                f"of the past of {line(name)} only {plural(count, 'stretch is', 'stretches are')} known, "
+                f"{FEWEST_STRETCHES} are needed: "
                 "scheduled samples of the same model and prompt on a warm connection, outside incidents"
             )
     return None

@@ -16,6 +16,7 @@ from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.output.terminal import say
 from probes.config.file import Named
 from probes.config.load import Config
+from probes.format import plural
 from probes.sample import iso
 from probes.store.history.contents import NOTHING, StoreContents, contents
 from probes.store.location import shown
@@ -35,7 +36,7 @@ def history(config: Named | Path | None, *, tables: bool, as_json: bool) -> None
     loaded, url = with_store(config)
     waiting = waiting_for(url, loaded.vantage)
     record: dict[str, Any] = {"store": shown(url), "waiting": [one._asdict() for one in waiting]}
-    lines = [f"waiting    {one.samples:,} samples in {one.folder}" for one in waiting]
+    lines = [f"waiting    {plural(one.samples, 'sample')} in {one.folder}" for one in waiting]
     nothing = ""
     try:
         found = contents(url, tables=tables)
@@ -59,7 +60,7 @@ def rebuild(config: Named | Path | None, *, as_json: bool) -> None:
     _, url = with_store(config)
     with progress_bar("Rebuilding") as on_progress:
         found = rebuild_rollups(url, on_progress)
-    lines = [f"{found.rollups:,} rollups made again from samples"]
+    lines = [f"{plural(found.rollups, 'rollup')} made again from samples"]
     lines += [f"  by {tier:<7} from {_at(at) if at else 'the beginning'}" for tier, at in found.since.items()]
     _print(asdict(found), as_json, lines)
 
@@ -71,7 +72,7 @@ def check(config: Named | Path | None, *, as_json: bool) -> bool:
     _, url = with_store(config)
     with progress_bar("Checking") as on_progress:
         found = checking.check(url, lambda _what, done, total: on_progress(done, total))
-    lines = [f"{found.samples:,} samples and {found.rollups:,} rollups were looked at"]
+    lines = [f"{plural(found.samples, 'sample')} and {plural(found.rollups, 'rollup')} were looked at"]
     lines += [f"note: {words}" for words in found.notes]
     for one in found.faults:
         lines += [styled(f"wrong: {one.what}", "bad"), f"  {one.advice}"]
@@ -96,8 +97,10 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
 
     with _naming(source), progress_bar("Copying") as on_progress:
         found = copying.copy(source, target, on_progress)
-    held = [f"{one.rows:,} rows of {name}" for name, one in found.tables.items() if one.rows]
-    lines = [f"{found.rows:,} rows copied into {shown(target)}; the same in both: {', '.join(held) or 'nothing'}"]
+    held = [f"{plural(one.rows, 'row')} of {name}" for name, one in found.tables.items() if one.rows]
+    lines = [
+        f"{plural(found.rows, 'row')} copied into {shown(target)}; the same in both: {', '.join(held) or 'nothing'}"
+    ]
     _print({"target": shown(target), **asdict(found)}, as_json, lines)
 
 
@@ -120,8 +123,8 @@ def merge(target: str, sources: Sequence[str], *, as_json: bool) -> None:
             found = merging.merge(target, source, on_progress)
         records.append({"source": shown(source), "shared_vantages": vantages, **asdict(found)})
         lines.append(
-            f"{shown(source)}: {found.samples:,} samples new, {found.known:,} known already, {found.rollups:,} rollups "
-            f"of older ones, {found.races:,} races"
+            f"{shown(source)}: {plural(found.samples, 'sample')} new, {found.known:,} known already, "
+            f"{plural(found.rollups, 'rollup')} of older ones, {plural(found.races, 'race')}"
         )
         if found.missed:
             first, last = map(_at, found.missed)

@@ -11,6 +11,7 @@ import typer
 from probes.cli.configured import with_store
 from probes.cli.output.progress_bar import Progress, progress_bar
 from probes.config.file import Named
+from probes.format import plural
 from probes.imports.file import FileState, opened, state_of
 from probes.imports.refused import ImportRefused
 from probes.imports.twins import Twins
@@ -114,7 +115,7 @@ def _print(url: str, files: Sequence[tuple[CheckedFile, Imported | None]], as_js
     for one, found in files:
         came = "can be imported" if found is None else f"new, {found.known:,} known already"
         count = one.samples if found is None else found.samples
-        typer.echo(f"{plain(str(one.path))}: {count:,} samples {came}")
+        typer.echo(f"{plain(str(one.path))}: {plural(count, 'sample')} {came}")
         for note in _notes(one, found):
             typer.echo(f"  note: {note}")
 

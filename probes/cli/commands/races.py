@@ -16,6 +16,7 @@ from probes.config.file import Named
 from probes.exports.race.cast import cast
 from probes.exports.race.records import events_jsonl, heat_record, race_record, samples_csv
 from probes.files import replacing_named
+from probes.format import plural
 from probes.race.price import LaneCost, cost
 from probes.race.race import LaneFacts, Race
 from probes.sample import iso
@@ -125,7 +126,7 @@ def _lines(race: Race) -> list[str]:
     facts = [
         f"prompt {line(request.prompt_name or request.prompt, 60)}",
         f"at most {request.max_output_tokens:,} tokens",
-        "1 heat" if len(race.heats) == 1 else f"{len(race.heats)} heats",
+        plural(len(race.heats), "heat"),
         "cold connections" if request.cold else "warm connections",
         *(["simulated"] if race.simulated else []),
     ]

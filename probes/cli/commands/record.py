@@ -21,6 +21,7 @@ from probes.config_error import ConfigError
 from probes.engine.engine import Engine
 from probes.engine.reload import Reload, reloading
 from probes.engine.session import Plan, open_engine, open_plan
+from probes.format import plural
 from probes.logs import log_to_standard_error
 from probes.metrics.publishing import Publishing
 from probes.sample import Sample
@@ -143,8 +144,8 @@ async def _record_alone(
             problem = await _problem_at_first(engine, ended)
             if problem is not None and not reasons and (problem.lasting or need_store):
                 raise StoreProblem(problem.state, f"{shown(plan.store_url)} takes no samples: {problem.detail}")
-            what = "a share of the" if plan.share else str(len(engine.monitors))
-            note(f"recording {what} endpoints into {shown(plan.store_url)}")
+            what = "a share of the endpoints" if plan.share else plural(len(engine.monitors), "endpoint")
+            note(f"recording {what} into {shown(plan.store_url)}")
             if seconds is not None:
                 asyncio.get_running_loop().call_later(seconds, stop.set)
             report = partial(_report, engine, note, end if need_store else None)

@@ -17,6 +17,7 @@ from probes.config.file import Named
 from probes.config.load import Config
 from probes.config.presets import is_theirs, public_providers
 from probes.files import PUBLIC, replacing_named
+from probes.format import plural
 from probes.report.page import page
 from probes.report.read import ReportQuestion, read_report
 from probes.report.redact import redacted
@@ -56,7 +57,7 @@ def report(config: Named | Path | None, arguments: ReportArguments, output: Path
         file.write(text)
     if output != STANDARD_OUTPUT:
         count = len(found.endpoints)
-        say(f"{count} endpoint{'' if count == 1 else 's'} in {output}, {len(text) / 1000:,.0f} kB")
+        say(f"{plural(count, 'endpoint')} in {output}, {len(text) / 1000:,.0f} kB")
 
 
 def report_into(config: Named | Path | None, arguments: ReportArguments, folder: Path, seconds: float | None) -> None:

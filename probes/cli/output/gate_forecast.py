@@ -8,6 +8,7 @@ from typing import Any
 from probes.cli.output.gate_lines import against, duration, usd
 from probes.cli.output.gate_records import exact, request_fields
 from probes.cli.output.table import styled
+from probes.format import plural
 from probes.gate.plan import GatePlan
 from probes.gate.verdict import GateRequest
 from probes.text import line
@@ -42,7 +43,7 @@ def forecast_lines(forecast: GateForecast) -> list[str]:
     """The most that it takes in one line, what each metric takes, and what stands in the way."""
     request, rounds = forecast.request, forecast.rounds
     names = ", ".join(map(line, request.new))
-    parts = [f"{rounds:,} rounds", f"{forecast.probes:,} probes"]
+    parts = [plural(rounds, "round"), plural(forecast.probes, "probe")]
     if forecast.seconds_a_round is not None:
         parts.append(f"about {duration((rounds + 1) * forecast.seconds_a_round)}")
     if forecast.usd_a_round is not None:
@@ -50,7 +51,7 @@ def forecast_lines(forecast: GateForecast) -> list[str]:
         parts.append(f"{how} {usd((rounds + 1) * forecast.usd_a_round)}")
     found = [styled(f"{names} against {against(request)}: at most {', '.join(parts)}", "heading"), ""]
     for name, plan in forecast.plans.items():
-        found += [f"{line(name)}, by {forecast.samples[name]:,} stored samples of it:"]
+        found += [f"{line(name)}, by {plural(forecast.samples[name], 'stored sample')} of it:"]
         found += [f"  {line(one.words, 600)}" for one in plan.lines]
         found += [f"  {_enough(plan, rounds)}", ""]
     found += [*_in_the_way(forecast), *map(line, forecast.notes), "Nothing was sent."]
@@ -63,8 +64,10 @@ def _enough(plan: GatePlan, rounds: int) -> str:
         unknown = any(one.spread is None and one.metric != "errors" for one in plan.lines)
         return "how many rounds it takes is not known" if unknown else "what has not changed cannot pass by all of them"
     money = "" if plan.usd is None else f", {usd(plan.usd)}"
-    passes = f"what has not changed passes after {plan.rounds:,} rounds: {plan.probes:,} probes{money}"
-    return passes if plan.rounds <= rounds else f"{passes}; the caps allow {rounds:,} rounds"
+    passes = (
+        f"what has not changed passes after {plural(plan.rounds, 'round')}: {plural(plan.probes or 0, 'probe')}{money}"
+    )
+    return passes if plan.rounds <= rounds else f"{passes}; the caps allow {plural(rounds, 'round')}"
 
 
 def _in_the_way(forecast: GateForecast) -> list[str]:
@@ -72,7 +75,7 @@ def _in_the_way(forecast: GateForecast) -> list[str]:
     most = request.max_probes // request.probes_a_round - 1
     if forecast.rounds < most and forecast.usd_a_round is not None:
         whole = (most + 1) * forecast.usd_a_round + (forecast.most_usd_a_round or 0.0)
-        what = f"The cap of ${request.max_usd:,.2f} ends it before {most:,} rounds"
+        what = f"The cap of ${request.max_usd:,.2f} ends it before {plural(most, 'round')}"
         found.append(f"{what}: they take --max-usd {math.ceil(100 * whole) / 100:.2f}")
     left = forecast.usd_left_today
     if left is not None and forecast.usd_a_round is not None and left < (forecast.rounds + 1) * forecast.usd_a_round:

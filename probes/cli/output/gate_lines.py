@@ -7,7 +7,7 @@ from typing import Final
 from probes.cli.output.table import Style, columns, styled
 from probes.durations import lasting
 from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
-from probes.format import DASH
+from probes.format import DASH, plural
 from probes.gate.counted import value
 from probes.gate.limit import HIGHER_IS_BETTER
 from probes.gate.verdict import GateRequest, MetricFinding, Verdict
@@ -82,12 +82,12 @@ def against(request: GateRequest) -> str:
 
 def closing(run: GateRun) -> list[str]:
     """What it took: rounds, probes, money, time; and what to know of the figures."""
-    what = "pairs" if run.request.against is not None and len(run.request.new) == 1 else "rounds"
+    what = "pair" if run.request.against is not None and len(run.request.new) == 1 else "round"
     warm = len(run.request.endpoints)
-    parts = [f"{run.verdict.rounds:,} {what}", f"{run.probes:,} probes", usd(run.usd), duration(run.seconds)]
+    parts = [plural(run.verdict.rounds, what), plural(run.probes, "probe"), usd(run.usd), duration(run.seconds)]
     said = ", ".join(one for one in parts if one)
     kept = f"{said}; {warm} of the probes only warmed up" if run.probes else said
-    lost = f"{run.lost:,} of the {what} sent did not count: this machine held them up, or they were not finished"
+    lost = f"{run.lost:,} of the {what}s sent did not count: this machine held them up, or they were not finished"
     return [kept, *([lost] if run.lost else []), *run.notes]
 
 
@@ -108,7 +108,7 @@ def round_line(rounds: Sequence[GateRound], request: GateRequest) -> str:
         return "warming up"
     counted = [one for one in rounds if one.number is not None]
     last = rounds[-1]
-    head = [f"round {len(counted)} of at most {request.most_rounds}", f"{last.probes:,} probes", usd(last.usd)]
+    head = [f"round {len(counted)} of at most {request.most_rounds}", plural(last.probes, "probe"), usd(last.usd)]
     each = ", ".join(f"{line(name, 40)} {_so_far(counted, name)}" for name in request.endpoints)
     return " · ".join(one for one in (*head, f"TTFT {each}") if one)
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final, TextIO
 
 from probes.cli.output.table import print_lines
+from probes.format import plural
 from probes.supervision import Supervisor, call_on_loop
 
 UNREAD: Final = 10_000
@@ -37,7 +38,9 @@ class LineThread:
         """Have a line printed; it never waits."""
         try:
             if self._left_out:
-                self._texts.put_nowait(self._rendered(f"({self._left_out:,} lines were left out: nobody read them)"))
+                self._texts.put_nowait(
+                    self._rendered(f"({plural(self._left_out, 'line was', 'lines were')} left out: nobody read them)")
+                )
                 self._left_out = 0
             self._texts.put_nowait(self._rendered(line))
         except queue.Full:

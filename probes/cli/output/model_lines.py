@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from probes.cli.output.table import columns
+from probes.format import plural
 from probes.models.changes import ModelEvent
 from probes.models.model import Model, ModelList
 
@@ -23,7 +24,7 @@ def list_lines(models: ModelList) -> list[str]:
         return [whose, f"  {models.outcome}: {models.problem}"]
     count = len(models.models)
     more = "" if models.complete else ", and more that were not read"
-    head = f"{whose} · {count} {'model' if count == 1 else 'models'}{more}"
+    head = f"{whose} · {plural(count, 'model')}{more}"
     return [head, *_table(models.models)] if models.models else [head]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from probes.cli.output.table import cell_width, cropped, padded
+from probes.format import plural
 from probes.outcome import Outcome
 from probes.race.comparison import HeadToHead, MeasureVerdict, PairedComparison
 from probes.race.heat import Heat, LaneResult
@@ -100,7 +101,7 @@ def _measure(one: MeasureVerdict) -> str:
 
 
 def _faults(verdict: RaceVerdict) -> Sequence[str]:
-    return [f"{one.lane}: {one.words} ({one.heats} of {verdict.heats} heats)" for one in verdict.faults]
+    return [f"{one.lane}: {one.words} ({one.heats} of {plural(verdict.heats, 'heat')})" for one in verdict.faults]
 
 
 def _bar(share: float) -> str:

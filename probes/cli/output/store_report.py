@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Final
 
+from probes.format import plural
 from probes.store.problem import StoreState
 from probes.store.status import StoreStatus
 
@@ -62,7 +63,7 @@ def _count(samples: int, verb: str) -> str:
     """A number of samples and a verb, in words."""
     if not samples:
         return f"no sample {verb}s"
-    return f"1 sample {verb}s" if samples == 1 else f"{samples:,} samples {verb}"
+    return plural(samples, f"sample {verb}s", f"samples {verb}")
 
 
 def _lost(store: StoreStatus) -> str:

@@ -17,6 +17,7 @@ from probes.engine.gate.gate_run import GateRound, GateRun, GateWait
 from probes.engine.gate.sides import most_usd, why_lost
 from probes.engine.services import ProbeServices
 from probes.engine.spending import Reservation
+from probes.format import plural
 from probes.gate.rule import decide
 from probes.gate.verdict import WARM_UPS, GateEvidence, GateRequest, GateVerdict, PastStretches, Round
 from probes.keys.secret import KeyMissing
@@ -136,7 +137,7 @@ class GateTask:
         if self._ended:
             return self._ended
         if self._probes + len(sides) > request.max_probes:
-            return f"the cap of {request.max_probes:,} probes is reached"
+            return f"the cap of {plural(request.max_probes, 'probe')} is reached"
         now_ms = time.time_ns() // 1_000_000
         most = sum(max(most_usd(one), self._overruns.highest_charge(one, now_ms).usd) for one in endpoints)
         if request.max_usd is not None and self._usd + most > request.max_usd:

@@ -11,6 +11,7 @@ from probes.budget.charge import Spent
 from probes.config_error import ConfigError
 from probes.endpoint import Endpoint
 from probes.engine.engine import Engine
+from probes.format import plural
 from probes.sample import Sample
 from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
@@ -114,7 +115,7 @@ class Sharing:
     def _tell(self, beat: Beat, ours: int) -> None:
         hosts = ", ".join(beat.others)
         others = f"; others are measured on {hosts}" if hosts else ""
-        words = f"measuring {ours} of {len(self._wanted())} endpoints of {self._engine.vantage}{others}"
+        words = f"measuring {ours} of {plural(len(self._wanted()), 'endpoint')} of {self._engine.vantage}{others}"
         if words != self._said:
             self._said = words
             self._on_change(words)

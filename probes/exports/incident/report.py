@@ -8,6 +8,7 @@ from probes.alerts.incident import Member
 from probes.alerts.lead_time import lead_ms
 from probes.alerts.words import cause_words, lasting_words, slowness_words
 from probes.exports.incident.evidence import Evidence
+from probes.format import plural
 from probes.outcome import Outcome
 from probes.sample import Sample, iso
 from probes.stats.quantiles import median
@@ -99,7 +100,11 @@ def _failures(samples: Iterable[Sample]) -> str:
     if not rows:
         return ""
     head = ("began", "endpoint", "outcome", "HTTP", "request id", "served by", "what was said")
-    more = f"\n{len(failed) - MOST_FAILURES:,} more are in samples.csv.\n" if len(failed) > MOST_FAILURES else ""
+    more = (
+        f"\n{plural(len(failed) - MOST_FAILURES, 'more is', 'more are')} in samples.csv.\n"
+        if len(failed) > MOST_FAILURES
+        else ""
+    )
     return f"## Failed requests\n\n{_table(head, rows)}{more}"
 
 
@@ -158,7 +163,10 @@ def _timeline(evidence: Evidence) -> str:
 def _accuracy(evidence: Evidence) -> str:
     found = evidence.certificate
     trusted = [one.trusted for one in evidence.samples if one.trusted is not None]
-    lines = [f"- inftop {evidence.version}; {sum(trusted)} of {len(trusted)} samples with times are trusted to 5 ms."]
+    lines = [
+        f"- inftop {evidence.version}; "
+        f"{sum(trusted)} of {plural(len(trusted), 'sample with times is', 'samples with times are')} trusted to 5 ms."
+    ]
     if found is None:
         lines.append("- No selftest of the machine is kept (`inftop selftest`).")
     else:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from probes.format import plural
 from probes.outcome import Outcome
 from probes.stats.rollup import Rollup
 from probes.stats.tiers import TIERS, Tier
@@ -99,7 +100,10 @@ def _of_references(store: Snapshot) -> Iterator[StoreFault]:
     for table in ("sample", "rollup", "sketch", "answer"):
         (count,) = store.one(_LOST.format(table=table))
         if count:
-            yield StoreFault(f"{count:,} rows of {table} are of an endpoint that is not there", RESCUE)
+            yield StoreFault(
+                f"{plural(count, f'row of {table} is', f'rows of {table} are')} of an endpoint that is not there",
+                RESCUE,
+            )
 
 
 def _of_sums(store: Snapshot) -> Iterator[StoreFault]:
@@ -118,7 +122,7 @@ def _of_sums(store: Snapshot) -> Iterator[StoreFault]:
 def _differing(tier: Tier, others: str, one: Mapping[int, object], other: Mapping[int, object]) -> Iterator[StoreFault]:
     wrong = sum(one.get(endpoint) != other.get(endpoint) for endpoint in one.keys() | other.keys())
     if wrong:
-        yield StoreFault(f"rollups by {tier} do not count what {others} do, of {wrong:,} endpoints", REBUILD)
+        yield StoreFault(f"rollups by {tier} do not count what {others} do, of {plural(wrong, 'endpoint')}", REBUILD)
 
 
 def _of_rollups(store: Snapshot, total: int, on_progress: Progress) -> Iterator[StoreFault]:
@@ -131,7 +135,7 @@ def _of_rollups(store: Snapshot, total: int, on_progress: Progress) -> Iterator[
     on_progress("rollups", total, total)
     for tier, count in wrong.items():
         if count:
-            yield StoreFault(f"{count:,} rollups by {tier} are damaged", REBUILD)
+            yield StoreFault(f"{plural(count, f'rollup by {tier} is', f'rollups by {tier} are')} damaged", REBUILD)
 
 
 def _agrees(row: Row) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Table
 
+from probes.format import plural
 from probes.store.arrivals import BATCH, COPY, arrived, forget, note, own_name
 from probes.store.connection import Connection, Database
 from probes.store.history.checksum import Checksum, canonical, checksum
@@ -182,7 +183,9 @@ def _same(store: Snapshot, other: Snapshot, table: Table, progress: _CopyProgres
     one, two = (checksum(map(canonical(table), each.rows(sql))) for each in (store, other))
     progress.on(one.rows + two.rows)
     if one != two:
-        raise StoreProblem("failed", f"the copy is not the same: {table.name} has {two.rows:,} rows for {one.rows:,}")
+        raise StoreProblem(
+            "failed", f"the copy is not the same: {table.name} has {plural(two.rows, 'row')} for {one.rows:,}"
+        )
     return two
 
 

@@ -25,6 +25,7 @@ from probes.config.load import Config
 from probes.config.presets import status_pages
 from probes.durations import seconds
 from probes.exports.incident.record import event_records, incident_record
+from probes.format import plural
 from probes.status_pages.post import Post
 from probes.store.alerts.incidents import AlertStore, read_events, read_incident, read_incidents
 from probes.store.alerts.silences import add_silence, end_silence, read_silences
@@ -124,7 +125,10 @@ def pack(config: Named | Path | None, given: str, path: Path) -> None:
         now=_now(),
     )
     write_pack(evidence, path)
-    say(f"{path}: {len(evidence.samples):,} samples, {len(evidence.events)} events; no key, prompt or answer is in it")
+    say(
+        f"{path}: {plural(len(evidence.samples), 'sample')}, {plural(len(evidence.events), 'event')}; "
+        f"no key, prompt or answer is in it"
+    )
 
 
 def acknowledge(config: Named | Path | None, given: str, *, by: str | None, note: str | None, undo: bool) -> None:
@@ -281,7 +285,8 @@ def _lead_times(url: str, incidents: Sequence[Incident], now: int) -> tuple[Lead
 def _lead_words(one: LeadTimes) -> str:
     ms = one.median_ms or 0
     said = f"{lasting_words(abs(ms))} {'before' if ms >= 0 else 'after'} its status page"
-    return f"{one.provider}: seen {said} (median; {one.posted} of {one.incidents} incidents were posted)"
+    posted = f"{one.posted} of {plural(one.incidents, 'incident was', 'incidents were')} posted"
+    return f"{one.provider}: seen {said} (median; {posted})"
 
 
 def _listed(found: Sequence[Incident], now: int) -> list[str]:
@@ -348,7 +353,7 @@ def _state(incident: Incident) -> Line:
 
 def _cause(incident: Incident) -> str:
     count = len({one.endpoint for one in incident.members})
-    many = f" ({count} endpoints)" if incident.cause.culprit != "endpoint" and count else ""
+    many = f" ({plural(count, 'endpoint')})" if incident.cause.culprit != "endpoint" and count else ""
     return f"{cause_words(incident.cause)}{many}"
 
 

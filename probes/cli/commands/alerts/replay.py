@@ -18,6 +18,7 @@ from probes.cli.output.table import columns, print_lines, styled
 from probes.cli.output.terminal import say
 from probes.config.file import Named
 from probes.exports.incident.record import at
+from probes.format import plural
 from probes.sample import iso
 from probes.store.alerts.replay import replay as replay_store
 from probes.store.read.reader import StoreReader
@@ -119,9 +120,8 @@ def _summary(found: ReplayResult) -> list[str]:
     count = len(found.alerts)
     rate = _per_week(found)
     often = "" if rate is None or found.endpoint_weeks < LEAST_WEEKS else f": {rate:.2f} an endpoint and week"
-    alerts = f"{count} {'alert' if count == 1 else 'alerts'}"
-    watched = f"{found.endpoints} {'endpoint' if found.endpoints == 1 else 'endpoints'}"
-    lines = [f"{alerts} of {watched} and {found.samples:,} samples{often}"]
+    watched = f"{plural(found.endpoints, 'endpoint')} and {plural(found.samples, 'sample')}"
+    lines = [f"{plural(count, 'alert')} of {watched}{often}"]
     if found.calibrated_per_week is not None:
         passed = f"{found.calibrated_per_week:.2f} times an endpoint and week"
         lines.append(f"slowness is calibrated to {passed}: so often its own past passed the thresholds")

@@ -20,6 +20,7 @@ from probes.config.key_users import alert_key_users
 from probes.config.load import Config, load
 from probes.durations import lasting
 from probes.endpoint import DEFAULT_REASONING, Endpoint
+from probes.format import plural
 from probes.keys.lookup import KeySources, find_sources, flaw_in_environment
 from probes.store.location import default_url, shown
 from probes.text import line
@@ -134,7 +135,7 @@ def _facts(row: EndpointCheck) -> list[str]:
     if endpoint.system is not None:
         facts.append(f"system {line(repr(endpoint.system), 40)}")
     if endpoint.messages:
-        facts.append(f"{len(endpoint.messages)} messages")
+        facts.append(plural(len(endpoint.messages), "message"))
     if endpoint.reasoning != DEFAULT_REASONING:
         facts.append(f"reasoning {endpoint.reasoning}")
     if not endpoint.alerts:

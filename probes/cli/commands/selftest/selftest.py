@@ -10,6 +10,7 @@ from probes.cli.output.table import columns, print_lines
 from probes.cli.output.terminal import say
 from probes.config.file import Named, find_config
 from probes.config.load import load
+from probes.format import plural
 from probes.selftest.run import Screen
 from probes.selftest.run import selftest as run_selftest
 from probes.sockets.event_loop import ReaderKind
@@ -51,7 +52,7 @@ def lines(found: Certificate) -> list[str]:
         reader,
         redrawn,
         share,
-        f"{untrusted} probes left out as untrusted" if untrusted else "",
+        f"{plural(untrusted, 'probe')} left out as untrusted" if untrusted else "",
     ]
     return [*table, "", ", ".join(one for one in facts if one), found.verdict, *_advice(found)]
 

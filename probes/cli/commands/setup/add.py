@@ -25,6 +25,7 @@ from probes.config.other_tools.candidate import Candidate
 from probes.config.table import Table
 from probes.config_error import Problem
 from probes.endpoint import Endpoint
+from probes.format import plural
 from probes.keys import keyring
 from probes.keys.lookup import find_key
 from probes.keys.secret import Secret
@@ -248,7 +249,7 @@ def _tried(endpoints: Sequence[Endpoint], vantage: str) -> list[Endpoint]:
 
 
 def _count(endpoints: Sequence[Endpoint]) -> str:
-    return "1 endpoint" if len(endpoints) == 1 else f"{len(endpoints)} endpoints"
+    return plural(len(endpoints), "endpoint")
 
 
 def _cost(endpoints: Sequence[Endpoint]) -> str:

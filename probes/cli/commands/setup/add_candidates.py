@@ -23,6 +23,7 @@ from probes.config.presets import Preset, dialects, presets
 from probes.config_error import ConfigError, Problem
 from probes.endpoint import Endpoint
 from probes.engine.key_finder import KeyFinder
+from probes.format import plural
 from probes.keys.lookup import find_sources
 from probes.models.choose import model_to_watch
 from probes.models.model import ModelList
@@ -118,7 +119,7 @@ def candidates_at(
             values["base_url"] = endpoint.address
         notes = []
         if listed and one is None:
-            notes = [f"is not in its list of {len(listed)} models{checks.did_you_mean(model, listed)}"]
+            notes = [f"is not in its list of {plural(len(listed), 'model')}{checks.did_you_mean(model, listed)}"]
         candidates.append(Candidate(entry, values, tuple(notes)))
     return candidates
 
@@ -227,7 +228,7 @@ def _live(candidate: Candidate) -> Candidate:
         why = found.problem or "it lists no models"
         return replace(candidate, problem=f"{why}; {candidate.problem}")
     [one] = candidates_at(endpoint, [model.id], found, None)
-    others = f"chosen of its {len(found.models)} models: inftop add {preset.name} MODEL adds others"
+    others = f"chosen of its {plural(len(found.models), 'model')}: inftop add {preset.name} MODEL adds others"
     return replace(one, notes=(*one.notes, others))
 
 

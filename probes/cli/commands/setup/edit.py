@@ -20,6 +20,7 @@ from probes.config.first_start import beginning_endpoints
 from probes.config.lines import problem_line
 from probes.config.load import load
 from probes.config_error import ConfigError, Problem
+from probes.format import plural
 
 EDITORS: Final = ("sensible-editor", "nano", "vi", "notepad")
 """What is started where neither $VISUAL nor $EDITOR names one: the first that is installed."""
@@ -47,7 +48,7 @@ def edit(config: Path | None) -> bool:
                 continue
             return False
         changed = "" if file.path.read_bytes() != before else ", unchanged"
-        count = "1 endpoint" if len(endpoints) == 1 else f"{len(endpoints)} endpoints"
+        count = plural(len(endpoints), "endpoint")
         say(f"{file.path} is right{changed}: {count} (inftop check says what it comes to)")
         return True
 
