@@ -10,6 +10,7 @@ from probes.format import (
     cost,
     number,
     percent,
+    plural,
     price,
     short_percent,
     since,
@@ -36,6 +37,20 @@ from probes.format import (
 )
 def test_numbers(value, text):
     assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "words", "text"),
+    [
+        (1, ("probe",), "1 probe"),
+        (0, ("probe",), "0 probes"),
+        (2_040, ("probe",), "2,040 probes"),
+        (1, ("row is", "rows are"), "1 row is"),
+        (3, ("stretch", "stretches"), "3 stretches"),
+    ],
+)
+def test_a_count_agrees_with_what_is_counted(count, words, text):
+    assert plural(count, *words) == text
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """How each provider tells of its rate limits: the headers of any response, and the whole response to a refused request.
 
-Shapes from the providers' own pages and captures, `reference/providers.md` §§1, 4, 6, 7, 9, 10, 12–15.
+By the documents and clients that `probes/config/presets.toml` names of each provider, and by captures.
 """
 
 import json

@@ -436,7 +436,7 @@ async def test_an_export_of_a_name_that_nothing_has_ends_with_2_and_says_the_nea
 
 
 async def test_an_export_says_from_when_there_is_something(run, stored):
-    assert run("--config", stored, "export", "--since", "3d")[2].startswith("the first sample of this kind is of 20")
+    assert run("--config", stored, "export", "--since", "3d")[2].startswith("the first sample of this kind began at 20")
     assert run("--config", stored, "export", "--since", "90m")[2] == ""
     assert run("--config", stored, "export", "--since", "24h", "--rollup", "month", "--until", "1m")[0] == 0
     _, out, err = run("--config", stored, "export", "--since", "1m", "--rollup", "day")

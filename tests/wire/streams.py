@@ -1,4 +1,4 @@
-"""Bodies of chat streams as each look-alike sends them, after the captures and sources in reference/providers.md."""
+"""Bodies of chat streams as each look-alike sends them, after captures and the sources that presets.toml names."""
 
 import json
 

@@ -1,8 +1,8 @@
 """The simulated models of ``inftop demo``, the server that serves them, and the endpoints that probe it.
 
 The models run at public headline speeds, each in the dialect of its provider. Speeds are the vendors' own claims,
-captured rates or typical ones (`reference/providers.md`), prices those of public lists where they are plain. Incidents
-recur within minutes, not days, so that a viewer sees them; with the intervals as they are no probe overlaps the next.
+captured rates or typical ones, prices those of public lists where they are plain. Incidents recur within minutes, not
+days, so that a viewer sees them; with the intervals as they are no probe overlaps the next.
 """
 
 import asyncio

@@ -1,4 +1,7 @@
-"""Anthropic Messages: named events, blocks of thinking and text, cumulative usage, fast mode (`providers.md` §4)."""
+"""Anthropic Messages: named events, blocks of thinking and text, cumulative usage, fast mode.
+
+By platform.claude.com/docs/en/build-with-claude/streaming, and fast-mode beside it.
+"""
 
 import math
 import re

@@ -1,4 +1,7 @@
-"""Usage objects of chat completions: token counts and server timings as each provider sends them (`providers.md`)."""
+"""Usage objects of chat completions: token counts and server timings as each provider sends them.
+
+By the documents and clients that `probes/config/presets.toml` names of each (`docs` and `source`).
+"""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""Gemini: whole responses as nameless events, usage on each, no marker at the end (`providers.md` §5)."""
+"""Gemini: whole responses as nameless events, usage on each, no marker at the end (ai.google.dev/gemini-api/docs)."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Ollama's own chat: a JSON object per line, durations in nanoseconds on the last (`providers.md` §19)."""
+"""Ollama's own chat: a JSON object per line, durations in nanoseconds on the last (docs.ollama.com/api/chat)."""
 
 import re
 from collections.abc import Iterator, Mapping

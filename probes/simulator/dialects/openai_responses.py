@@ -1,4 +1,7 @@
-"""OpenAI Responses: numbered, named events around items, and usage with the whole answer (`providers.md` §2)."""
+"""OpenAI Responses: numbered, named events around items, and usage with the whole answer.
+
+By platform.openai.com/docs/api-reference/responses, and `types/responses` of openai-python.
+"""
 
 import re
 import time

@@ -1,4 +1,7 @@
-"""OpenAI Responses over a WebSocket: the events of the HTTP dialect, a message each (`providers.md` §3)."""
+"""OpenAI Responses over a WebSocket: the events of the HTTP dialect, a message each.
+
+By developers.openai.com/api/docs/guides/websocket-mode.
+"""
 
 import re
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """The shapes of each provider's errors, as a whole body and as events inside a stream that began well.
 
-Shapes from `reference/providers.md` §§1–7, 12, 16, 19.
+By the documents and clients that `probes/config/presets.toml` names of each provider (`docs` and `source`).
 """
 
 import json

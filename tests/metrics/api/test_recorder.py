@@ -96,6 +96,7 @@ def test_a_recorder_answers_follows_its_file_and_takes_its_process_along(tmp_pat
             process.wait()
             until(lambda: is_running(child), lambda runs: not runs)
         assert TOKEN not in said
+        assert "recording 1 endpoint into " in said
 
 
 def children(pid):
