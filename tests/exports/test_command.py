@@ -59,7 +59,7 @@ def test_a_rollup_is_counted_as_such(config, tmp_path):
     done = run(config, "--rollup", "day", "--since", "2d", "--endpoint", "a", "-o", str(tmp_path / "out.csv"))
     first, since = done.stderr.decode().splitlines()
     assert first == f"1 rollup in {tmp_path / 'out.csv'}"
-    assert since.startswith("the first rollup by day of this kind is of ")
+    assert since.startswith("the first rollup by day of this kind began at ")
 
 
 def test_the_wrong_word_ends_with_2_and_a_guess(config):
