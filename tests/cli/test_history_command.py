@@ -110,7 +110,7 @@ def test_what_is_wrong_ends_with_1_and_is_made_right(run, filled):
     code, out, _ = run("check")
     assert code == 1
     assert (
-        "wrong: rollups by hour do not count what those by minute do, of 1 endpoints\n  inftop history rebuild" in out
+        "wrong: rollups by hour do not count what those by minute do, of 1 endpoint\n  inftop history rebuild" in out
     )
     code, out, _ = run("rebuild")
     assert (code, out.splitlines()[0]) == (0, "34 rollups made again from samples")
@@ -151,7 +151,7 @@ def test_a_history_is_copied_and_joined_by_path_or_url(run, filled, tmp_path):
     code, out, _ = run("copy", str(filled), url_of(copied))
     assert code == 0
     assert out.startswith(
-        f"99 rows copied into {url_of(copied)}; the same in both: 1 rows of endpoint, 30 rows of sample"
+        f"99 rows copied into {url_of(copied)}; the same in both: 1 row of endpoint, 30 rows of sample"
     )
     assert json.loads(run("copy", str(filled), str(copied), "--json")[1])["tables"]["sample"]["rows"] == 30
     fill(joined, [sample(started_at=NOW + 1)])

@@ -93,7 +93,7 @@ def test_without_a_home_what_needs_none_is_done(config, store, nobody):
         assert (done.returncode, done.stdout != b"") == (0, True), said(done)
     store.unlink()
     done = record(config, store, **nobody)
-    assert (done.returncode, "recording 1 endpoints" in said(done)) == (0, True)
+    assert (done.returncode, "recording 1 endpoint" in said(done)) == (0, True)
     assert ask(store, "SELECT count(*) > 0 FROM sample") == [(1,)]
 
 

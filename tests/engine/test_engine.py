@@ -258,7 +258,7 @@ async def test_recording_for_a_while_ends_by_itself(tmp_path, shared_process, ca
     out, err = capfd.readouterr()
     assert "sim/one" in out
     assert "rate limits" in out
-    assert "recording 1 endpoints" in err
+    assert "recording 1 endpoint" in err
 
 
 async def test_a_defect_of_the_stores_writer_ends_the_recording_with_words(tmp_path, shared_process, monkeypatch):

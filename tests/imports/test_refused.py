@@ -227,7 +227,7 @@ def test_a_row_of_another_length_is_refused(refused):
     assert refused(f"{HEADER}\n{row()}{row().rstrip()},x\n") == "line 3: has 86 columns, the first line 85".replace(
         "86", str(len(COLUMNS) + 1)
     ).replace("85", str(len(COLUMNS)))
-    assert "has 1 columns" in refused(f"{HEADER}\nx\n")
+    assert "has 1 column," in refused(f"{HEADER}\nx\n")
 
 
 def test_an_export_behind_another_is_told_by_its_line(refused):

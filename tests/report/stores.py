@@ -31,7 +31,7 @@ MEMBER = Member(
 INCIDENT = Incident(
     id="01M8W0000000000000AAAAAAAA", key="k1", cause=Cause("provider", "groq"), state=State.OK, worst=State.DOWN,
     severity="critical", first_failure_at=BEGAN, opened_at=BEGAN + MINUTE, last_seen_at=BEGAN + HOUR,
-    resolved_at=BEGAN + HOUR, members=(MEMBER,), evidence=("1 of 1 endpoints of groq fails, others do not",),
+    resolved_at=BEGAN + HOUR, members=(MEMBER,), evidence=("1 of 1 endpoint of groq fails, others do not",),
 )  # fmt: skip
 
 

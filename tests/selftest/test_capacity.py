@@ -92,7 +92,7 @@ def test_what_came_of_a_load_counts_only_its_window():
     )
     assert (step.probes, step.skipped, step.lost, step.due_lag_p99_ms, step.cpu_percent) == (2, 1, 1, 1.99, None)
     assert step.certificate.measured[0].errors.failed == 1
-    assert step.why_not == "1 due times were skipped"
+    assert step.why_not == "1 due time was skipped"
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_came_of_a_load_counts_only_its_window():
     [
         ({}, None),
         ({"skipped": 2}, "2 due times were skipped"),
-        ({"lost": 1}, "1 answers are not in the store"),
+        ({"lost": 1}, "1 answer is not in the store"),
         ({"due_lag_p99_ms": None}, "no probe began"),
         ({"due_lag_p99_ms": 100.0}, "probes began 100 ms late at p99"),
         ({"certificate": replace(FOUND, measured=())}, "nothing could be compared"),

@@ -66,7 +66,7 @@ def test_a_store_that_was_pruned_is_sound(filled):
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        ("DELETE FROM sample WHERE id = 7", "by minute do not count what the samples do, of 1 endpoints"),
+        ("DELETE FROM sample WHERE id = 7", "by minute do not count what the samples do, of 1 endpoint"),
         ("DELETE FROM rollup WHERE tier = 'hour' AND endpoint_id = 1", "by hour do not count what those by minute"),
         ("UPDATE rollup SET ok = ok + 1 WHERE tier = 'month'", "by month do not count what those by day do, of 2"),
         ("UPDATE sketch SET ttft_ms = NULL WHERE tier = 'day'", "rollups by day are damaged"),
