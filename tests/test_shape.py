@@ -19,5 +19,7 @@ def test_every_document_of_ours_that_a_file_cites_is_there():
     texts = {path: path.read_text(encoding="utf-8") for one in ("probes", "tui") for path in (ROOT / one).rglob("*.py")}
     cited = {(path, name) for path, text in texts.items() for name in re.findall(r"`([\w./-]+\.md)`", text)}
     assert len(cited) > 3
-    missing = [(str(path), name) for path, name in cited if not any((ROOT / at / name).is_file() for at in ("", "docs"))]
+    missing = [
+        (str(path), name) for path, name in cited if not any((ROOT / at / name).is_file() for at in ("", "docs"))
+    ]
     assert missing == []

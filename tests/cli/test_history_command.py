@@ -109,9 +109,7 @@ def test_what_is_wrong_ends_with_1_and_is_made_right(run, filled):
         connection.execute("DELETE FROM rollup WHERE tier = 'hour'")
     code, out, _ = run("check")
     assert code == 1
-    assert (
-        "wrong: rollups by hour do not count what those by minute do, of 1 endpoint\n  inftop history rebuild" in out
-    )
+    assert "wrong: rollups by hour do not count what those by minute do, of 1 endpoint\n  inftop history rebuild" in out
     code, out, _ = run("rebuild")
     assert (code, out.splitlines()[0]) == (0, "34 rollups made again from samples")
     assert json.loads(run("rebuild", "--json")[1])["rollups"] == 34
