@@ -1,8 +1,10 @@
 """Every piece of a recorder's background work is ended, by whatever holds it up: it is told, logged and begun again."""
 
 import asyncio
+import contextlib
 import ctypes
 import os
+import socket
 import threading
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -67,7 +69,10 @@ async def recorder(folder):
         supervisor = Supervisor(ExponentialBackoff(0.05, 0.05))
         plan = Plan.of(load(path))
         engine = await held.enter_async_context(open_engine(plan, supervisor=supervisor))
-        publishing = Publishing(address=Address("127.0.0.1", 0))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            served = free.getsockname()
+        publishing = Publishing(address=Address(*served))
         await held.enter_async_context(publishing.open(engine, plan.store_url))
         held.enter_context(reloading(path, plan, engine))
         null = held.enter_context(Path(os.devnull).open("w"))  # noqa: ASYNC230, SIM115
@@ -81,6 +86,8 @@ async def recorder(folder):
 
         def wake() -> None:
             lines.print("x")
+            with contextlib.suppress(OSError):
+                socket.create_connection(served, timeout=1).close()
             feed._schedule(0.0)
             if (notifier := engine.configure_alerts.__self__._notifier) is not None:
                 notifier.look()
