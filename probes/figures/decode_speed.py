@@ -6,6 +6,7 @@ the answer alone. Where nobody says how much of the count was reasoning, the tex
 do to the times is the matter of `probes.figures.steady_speed`, what is known of the counts that of `token_counts`.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -162,8 +163,8 @@ class _Stream:
         if doubt > MOST_UNCERTAIN * steady.tokens:
             words = f"{steady.tokens:.0f} of {part.tokens} tokens came in its steady part, give or take {doubt:.0f}"
             return Speed(withheld=f"{words}: too few to tell")
-        if steady.error + doubt / steady.tokens > MOST_UNCERTAIN:
-            return Speed(withheld=f"it came too unevenly: {per_s:,.0f} tokens/s, give or take {steady.error:.1%}")
+        if (error := math.hypot(steady.error, doubt / steady.tokens)) > MOST_UNCERTAIN:
+            return Speed(withheld=f"it came too unevenly: {per_s:,.0f} tokens/s, give or take {error:.1%}")
         if steady.span_ms < SHORTEST_SPAN_MS:
             return Speed(withheld=f"the steady part of the {basis} spans {steady.span_ms:.1f} ms, {_UNDER}")
         if (

@@ -20,7 +20,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 from operator import mul
 from typing import Final, NamedTuple
 
@@ -33,6 +33,18 @@ STEADY: Final = 0.05
 FENCE: Final = 8.0
 """Times the distance between the quartiles above the upper one (and twice the median): a stall. A gap of decoders that
 draw their pace anew for every token, exponentially, is longer once in 20,000 tokens."""
+
+MADE_UP: Final = 0.5
+"""A long interval is no stall where of its delay a greater share than the rest is made up for by what came later."""
+
+LATE_TOKENS: Final = 2.0
+"""Where the last interval took longer than so many tokens more would, nobody knows whether it was made up for."""
+
+FEW: Final = 4.0
+"""Divided by their number: by this share more, errors that are told by few intervals are taken to be."""
+
+STALLS: Final = 0.05
+"""Of the intervals so many are stalls at most; more of them are a slower part of the stream."""
 
 FEWEST_INTERVALS: Final = 2
 FEWEST_BURSTS: Final = 3
@@ -64,7 +76,7 @@ LOOKS: Final = 32
 LAGS: Final = (8, 12, 16)
 """So many looks apart its slopes are taken."""
 
-GUESSES: Final = (0.5, 0.85)
+GUESSES: Final = (0.85, 0.5)
 """Quantiles of these slopes from which the search begins, one after the other."""
 
 ROUNDS: Final = 8
@@ -151,27 +163,23 @@ def steady_speed(at: Sequence[int], tokens: Sequence[float], sent: int | None, n
         head_ns, head = at[first] - at[0], tokens[first] - tokens[0]
         faster = head / head_ns / fit.per_ns if head_ns else math.inf
         if faster < CLEARLY_HELD and not _could_be_held(at[first], tokens[first], fit.per_ns, sent):
-            return _mean(at, tokens, 0, len(at) - 1)
+            span, whole = at[-1] - at[0], tokens[-1] - tokens[0]
+            return SteadySpeed(whole / span * 1e9, None, 0.0, whole, span / 1e6, 0, len(at) - 1, is_mean=True)
         if faster < DRAINED and head > SMALL_HEAD * (tokens[-1] - tokens[0]):
             return SteadySpeed(withheld=HELD_OR_FASTER)
-    error = _error(at, fit)
     thirds = _thirds(fit)
     blur = (2.0 if fit.in_bursts else 0.0) + 2 * noise * math.sqrt(fit.tokens / 3)
-    apart = (max(thirds) - min(thirds)) / fit.per_ns
-    if apart > STEADY + 3 * blur / fit.tokens or _too_early(at, tokens, fit) > STEADY * fit.tokens + 2 + blur:
+    is_mean = (
+        max(thirds) - min(thirds) > (STEADY + 3 * blur / fit.tokens) * fit.per_ns
+        or _too_early(at, tokens, fit) > STEADY * fit.tokens + 2 + blur
+    )
+    if is_mean:
         slowest = min(thirds[1:], default=fit.per_ns)
         begins_faster = thirds[0] > (1 + STEADY + 3 * _scatter(fit)) * slowest
         if begins_faster and _could_be_held(at[first], tokens[first], slowest, sent):
             return SteadySpeed(withheld=HELD_OR_FASTER)
-        if not fit.in_bursts:
-            first, last = first if fit.has_backlog else 0, len(at) - 1
-        return _mean(at, tokens, first, last)
-    return SteadySpeed(fit.per_ns * 1e9, None, error, fit.tokens, fit.ns / 1e6, first, last)
-
-
-def _mean(at: Sequence[int], tokens: Sequence[float], first: int, last: int) -> SteadySpeed:
-    span, count = at[last] - at[first], tokens[last] - tokens[first]
-    return SteadySpeed(count / span * 1e9, None, 0.0, count, span / 1e6, first, last, is_mean=True)
+    error = _error(at, fit)
+    return SteadySpeed(fit.per_ns * 1e9, None, error, fit.tokens, fit.ns / 1e6, first, last, is_mean)
 
 
 def _settled(at: Sequence[int], tokens: Sequence[float]) -> _Fit | None:
@@ -190,8 +198,8 @@ def _settled(at: Sequence[int], tokens: Sequence[float]) -> _Fit | None:
 def _first_guesses(at: Sequence[int], tokens: Sequence[float]) -> list[float]:
     """Tokens a nanosecond, to begin with: quantiles of the slopes between instants evenly spaced over the stream.
 
-    Evenly in time: a burst has few of them, however many tokens it has. The upper quantile is that of a stream that
-    stands still for a long time. None that is 0.
+    Evenly in time: a burst has few of them, however many tokens it has. The upper quantile is near the speed where a
+    stream stands still for a long time, too. None that is 0.
     """
     step = (at[-1] - at[0]) / LOOKS
     if step <= 0:
@@ -209,11 +217,19 @@ def _first_guesses(at: Sequence[int], tokens: Sequence[float]) -> list[float]:
 
 
 def _anchors(at: Sequence[int], tokens: Sequence[float], per_ns: float) -> list[int]:
-    """The indices of the events after which nothing lay ready; the last one is always among them."""
+    """The indices of the events after which nothing lay ready; the last one is always among them.
+
+    Neither may the next event have come too fast, nor all that came up to the next anchor: a burst may be interrupted.
+    """
     wait = READY / per_ns
     steps = enumerate(zip(at, islice(at, 1, None), tokens, islice(tokens, 1, None), strict=False))
     ends = [place for place, (now, then, had, has) in steps if then - now >= wait * (has - had)]
-    return [*ends, len(at) - 1]
+    found: list[int] = []
+    for end in (*ends, len(at) - 1):
+        while found and at[end] - at[found[-1]] < wait * (tokens[end] - tokens[found[-1]]):
+            found.pop()
+        found.append(end)
+    return found
 
 
 def _fit(at: Sequence[int], tokens: Sequence[float], ends: list[int]) -> _Fit | None:
@@ -223,7 +239,6 @@ def _fit(at: Sequence[int], tokens: Sequence[float], ends: list[int]) -> _Fit | 
         return None
     largest = max(one.tokens for one in intervals[:-1])
     has_backlog = ends[0] > 0 and tokens[ends[0]] > 2 * largest
-    last_is_odd = intervals[-1].tokens > 2 * largest
     in_bursts = _come_in_bursts(at, tokens, intervals)
     if has_backlog:
         intervals = intervals[len(intervals) > FEWEST_BURSTS :]
@@ -232,7 +247,10 @@ def _fit(at: Sequence[int], tokens: Sequence[float], ends: list[int]) -> _Fit | 
         intervals = intervals[not usual / ODD_BURST <= tokens[ends[0]] <= usual * ODD_BURST :]
     elif ends[0] > 0 and tokens[ends[0]] > tokens[0]:
         intervals.insert(0, _interval(at, tokens, 0, ends[0]))
-    if in_bursts or (last_is_odd and len(intervals) > FEWEST_INTERVALS):
+    usual = statistics.median(one.pace for one in intervals)
+    if in_bursts:
+        intervals.pop()
+    if len(intervals) > FEWEST_INTERVALS and _ends_late(intervals[-1], usual, largest):
         intervals.pop()
     if len(intervals) < (FEWEST_BURSTS if in_bursts else FEWEST_INTERVALS):
         return None
@@ -247,18 +265,31 @@ def _come_in_bursts(at: Sequence[int], tokens: Sequence[float], intervals: Seque
     """Whether most intervals hold several events that lay ready together, rather than gaps of uneven length."""
     if statistics.median(one.last - one.first for one in intervals) < EVENTS_OF_BURSTS:
         return False
-    whole_ns, whole = sum(one.ns for one in intervals), sum(one.tokens for one in intervals)
-    within = [_interval(at, tokens, one.first + 1, one.last) for one in intervals]
-    within_ns, within_tokens = sum(one.ns for one in within), sum(one.tokens for one in within)
-    return within_ns * whole < READY_TOGETHER * within_tokens * whole_ns
+    within = (_interval(at, tokens, one.first + 1, one.last) for one in intervals if one.last - one.first > 1)
+    usual = statistics.median(one.pace for one in intervals)
+    return statistics.median(one.pace for one in within if one.tokens > 0) < READY_TOGETHER * usual
+
+
+def _ends_late(last: Interval, usual: float, largest: float) -> bool:
+    """Whether the last interval is of a piece that waited: more tokens than usual, or later than those took."""
+    return last.tokens > 2 * largest or last.ns > usual * (last.tokens + LATE_TOKENS)
 
 
 def _without_stalls(intervals: list[Interval]) -> list[Interval]:
-    """The intervals but those that took far longer for their tokens than the others."""
+    """The intervals but those that took far longer for their tokens than the others, and were never made up for."""
     paces = sorted(one.pace for one in intervals)
     lower, middle, upper = (paces[len(paces) * quarter // 4] for quarter in (1, 2, 3))
     longest = max(upper + FENCE * (upper - lower), 2 * middle)
-    return [one for one in intervals if one.pace <= longest]
+    if paces[-1] <= longest:
+        return intervals
+    late = list(accumulate(one.ns - one.tokens * middle for one in intervals))
+    least_from = list(accumulate(reversed(late), min))[::-1]
+    usual = [
+        one
+        for one, before, least in zip(intervals, [0.0, *late], least_from, strict=False)
+        if one.pace <= longest or least - before < MADE_UP * (one.ns - one.tokens * middle)
+    ]
+    return usual if len(intervals) - len(usual) <= max(1, STALLS * len(intervals)) else intervals
 
 
 def _could_be_held(at: int, tokens: float, per_ns: float, sent: int | None) -> bool:
@@ -275,7 +306,7 @@ def _error(at: Sequence[int], fit: _Fit) -> float:
     bursts at the two ends took different times to deliver, it is not known which moment of them is the anchor.
     """
     variance = max(0.0, -sum(map(mul, fit.off, fit.off[1:])) / len(fit.off))
-    error = 2 * math.sqrt(2 * variance) / fit.ns
+    error = 2 * math.sqrt(2 * variance) / fit.ns * (1 + FEW / len(fit.kept))
     if not fit.in_bursts:
         return error
     before = dict(zip(fit.ends[1:], fit.ends, strict=False)) | {fit.ends[0]: -1}

@@ -95,8 +95,9 @@ class StreamPart:
         if first is not None and first >= self.reasoning and last is None:
             return self._shares(self.whole, max(first, 1))
         more = self.tokens - len(self.contents)
-        if 0 <= more <= FEW_MORE or (more > 0 and self.is_token_by_token):
-            return TokenCounts(range(1, len(self.contents) + 1), fixed=float(more) if more <= FEW_MORE else 0.0)
+        is_one_each = more > 0 and self.is_token_by_token
+        if is_one_each or 0 <= more <= FEW_MORE:
+            return TokenCounts(range(1, len(self.contents) + 1), fixed=0.0 if is_one_each else float(more))
         return self._shares(self.tokens)
 
     @property

@@ -61,10 +61,10 @@ def test_a_speed_that_changes_is_told_as_a_mean_or_not_at_all():
 
 
 def test_a_mean_is_that_of_the_whole_stream():
-    instants = decoded(100, lambda share: 50 if share < 0.5 else 100)
+    instants = decoded(120, lambda share: 90 if 0.3 < share < 0.6 else 75)
     speed = found(instants)
     assert speed.is_mean
-    assert speed.tokens_per_s == pytest.approx(99 / (instants[-1] - instants[0]) * 1000)
+    assert speed.tokens_per_s == pytest.approx(119 / (instants[-1] - instants[0]) * 1000)
 
 
 EVEN = decoded(200, lambda _: 100.0, ttft_ms=2_000.0)

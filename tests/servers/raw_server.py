@@ -30,13 +30,24 @@ class Client:
         """Read one request to the end of its body: its headers, names in lower case."""
         await self.reader.readline()
         headers = await self.request_headers()
-        await self.reader.readexactly(int(headers.get("content-length", 0)))
+        await self.body(headers)
         return headers
 
     async def request_headers(self) -> dict[str, str]:
         """Read what follows a request's first line, to its body: its headers, names in lower case."""
         lines = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         return {name.lower(): value for name, value in (one.split(": ", 1) for one in lines if one)}
+
+    async def body(self, headers: dict[str, str]) -> bytes:
+        """Read the body of a request, chunked or of a known length."""
+        if "chunked" not in headers.get("transfer-encoding", ""):
+            return await self.reader.readexactly(int(headers.get("content-length", 0)))
+        chunks = []
+        while size := int(await self.reader.readline(), 16):
+            chunks.append(await self.reader.readexactly(size))
+            await self.reader.readline()
+        await self.reader.readline()
+        return b"".join(chunks)
 
     async def say(self, data: bytes) -> None:
         """Write these bytes now."""
