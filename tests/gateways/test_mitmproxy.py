@@ -38,9 +38,9 @@ async def test_a_proxy_that_buffers_is_told_and_one_that_does_not_is_not(tmp_pat
     async with reversing(tmp_path) as port:
         held = await probed(endpoint(port), tmp_path, count=10)
     assert [one["outcome"] for one in held] == ["ok"] * 10
-    assert not any(one["buffered"] for one in held[:7])
-    assert held[-1]["buffered"], [one["gap_max_ms"] for one in held]  # two of ten may have met a stall of this machine
-    assert held[-1]["outcome_detail"].startswith(DETAIL)
+    told = [one for one in held if one["buffered"]]
+    assert len(told) >= 8, [one["gap_max_ms"] for one in held]  # two of ten may have met a stall of this machine
+    assert all(one["outcome_detail"].startswith(DETAIL) for one in told)
     async with reversing(tmp_path, "--set", "stream_large_bodies=1") as port:
         free = await probed(endpoint(port), tmp_path, count=9)
     assert [one["outcome"] for one in free] == ["ok"] * 9
