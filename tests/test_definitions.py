@@ -74,7 +74,7 @@ def test_the_numbers_in_the_text_are_those_of_the_code():
     assert f"of at least {usual_density.USUAL_ANSWERS} that differ by no more than {usual_density.MOST_SPREAD:.0%}" in (
         costs.text.replace("5 %", "5%")
     )
-    assert f"over {token_bounds.USUAL} times the tokens" in costs.text
+    assert f"over {decode_speed.END_TOKENS} tokens more than most tokenizers make" in costs.text
     speed = word("tokens/s").text
     assert f"no faster than at {steady_speed.READY} of the time" in speed
     assert f"({steady_speed.FENCE:.0f} times the distance of the quartiles" in speed

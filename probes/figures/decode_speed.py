@@ -34,6 +34,9 @@ MOST_UNCERTAIN: Final = 0.02
 """Half the width of a speed's interval, as a share of it; above it there is no speed. Times have the same limit
 (`probes.sample.TRUSTED_SPEED`)."""
 
+END_TOKENS: Final = 2
+"""Tokens of an answer's end, by the most that an ordinary template has."""
+
 FRAMING_TOKENS: Final = 8
 """Tokens of an answer that are in no text: its end, the turns of a chat template."""
 
@@ -202,7 +205,7 @@ class _Stream:
                 )
         elif self.reasoning is None and not shown.dense_tokenizer:
             usual = _tokens(chars, shown.samples, usual_tokens)
-            if usual is not None and decoded > usual + framing:
+            if usual is not None and decoded > usual + (framing if part.has_call else END_TOKENS):
                 return _suspected(f"{few} most tokenizers make of such text")
         if decoded < (_tokens(chars, shown.samples, fewest_tokens) or 0.0):
             return Speed(withheld=f"{density:.2f} characters a token are more than any tokenizer makes of such text")

@@ -1,11 +1,12 @@
 """The decode speed against figures worked out by hand: what is counted over what, and when there is none."""
 
+import re
 from typing import Any
 
 import pytest
 
 from probes.events import Kind
-from probes.figures.decode_speed import ShownText, decode_speed
+from probes.figures.decode_speed import ShownText, Speed, decode_speed
 from probes.figures.timeline import ContentEvent
 from probes.figures.timing import Tokens
 from probes.figures.token_bounds import MARGIN, most_tokens
@@ -14,7 +15,10 @@ from probes.outcome import Outcome
 from tests.samples import sample
 
 MS = 1_000_000
-PROSE = "The old clockmaker of the village had a story for every child that came to his shop in the winter. " * 40
+PROSE = "The old man of the mill had a tale for all who came to his shop in the cold of the fall. " * 40
+"""English of 4 characters a token, or a little more."""
+
+STORY = "The old clockmaker of the village had a story for every child that came to his shop in the winter. " * 40
 """English of 4.5 characters a token."""
 
 EACH = 4
@@ -429,3 +433,38 @@ def test_the_pace_of_an_answer_too_short_to_have_one_is_not_judged():
         answer = stream(3, gap_ms, start_ms=8_100, chars=100)
         found = why_not(thought + answer, usage(475))
         assert ("another pace" in (found or "")) is judged, found
+
+
+PIECES = re.findall(r" ?\w+|[^\w\s]", STORY)[:150]
+
+
+def told(per_event: int, more: float, **fields: Any) -> Speed:
+    """Of 150 words and marks in events of so many, 10 ms a word, where the count has this share of them more."""
+    texts = ["".join(PIECES[place : place + per_event]) for place in range(0, len(PIECES), per_event)]
+    contents = [
+        ContentEvent((500 + place * per_event * 10) * MS, Kind.ANSWER, len(one)) for place, one in enumerate(texts)
+    ]
+    text = ShownText({Kind.ANSWER: "".join(texts)}, may_end=True, **fields)
+    return decode_speed(contents, usage(round(len(PIECES) * (1 + more))), text, 0)
+
+
+@pytest.mark.parametrize("more", [0.1, 0.2, 0.3, 0.4])
+def test_reasoning_that_hides_in_the_count_bends_no_speed(more: float):
+    """Where each event is a token it shows; else by what the endpoint's other answers were like."""
+    usual = UsualDensity(len("".join(PIECES)) / len(PIECES), 0.02)
+    for per_event, known in ((1, None), (3, usual), (5, usual)):
+        right, found = told(per_event, 0, usual=known), told(per_event, more, usual=known)
+        assert right.tokens_per_s == pytest.approx(100, rel=0.01)
+        assert (found.tokens_per_s, found.basis) == (None, "suspected"), per_event
+
+
+@pytest.mark.parametrize("more", [0.2, 0.3, 0.4])
+def test_before_other_answers_are_known_english_prose_shows_it_too(more: float):
+    for per_event in (3, 5):
+        assert told(per_event, more).basis == "suspected"
+        assert told(per_event, more, dense_tokenizer=True).basis != "suspected" or more > 0.3
+
+
+def test_a_gateway_that_hands_on_letter_by_letter_has_no_tokens_of_its_own():
+    letters = stream(600, 2, chars=1)
+    assert speed(letters, usage(150)) == pytest.approx(125, rel=0.01)
