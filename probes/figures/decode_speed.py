@@ -192,24 +192,29 @@ class _Stream:
         framing = CALL_TOKENS if part.has_call else FRAMING_TOKENS
         chars = _chars(rest)
         density = sum(chars.values()) / decoded
-        few = f"{density:.2f} characters a token are fewer than"
         if part.tokens is not None and part.tokens - counts.upto[-1] > framing:
             missing = part.tokens - counts.upto[-1]
             return _suspected(f"{missing:.0f} of {part.tokens} tokens are in none of its {len(part.contents)} events")
         if decoded > _most(chars, shown.samples) * margin / MARGIN + framing:
-            return _suspected(f"{few} any tokenizer makes of such text")
-        if not self.reasoning and shown.usual is not None:
-            if density < shown.usual.range(decoded)[0]:
-                return _suspected(
-                    f"{density:.2f} characters a token where other answers had {shown.usual.chars_per_token:.2f}"
-                )
-        elif self.reasoning is None and not shown.dense_tokenizer:
-            usual = _tokens(chars, shown.samples, usual_tokens)
-            if usual is not None and decoded > usual + (framing if part.has_call else END_TOKENS):
-                return _suspected(f"{few} most tokenizers make of such text")
+            return _suspected(f"{density:.2f} characters a token are fewer than any tokenizer makes of such text")
+        if counts.noise and (why := self._unlikely(chars, decoded, has_call=part.has_call)):  # nothing but text tells
+            return _suspected(f"{density:.2f} characters a token {why}")
         if decoded < (_tokens(chars, shown.samples, fewest_tokens) or 0.0):
             return Speed(withheld=f"{density:.2f} characters a token are more than any tokenizer makes of such text")
         return None
+
+    def _unlikely(self, chars: Mapping[Kind, int], decoded: float, *, has_call: bool) -> str | None:
+        """Why an ordinary tokenizer would make fewer tokens of such text; None where it would not, or nobody knows."""
+        usual = self.shown.usual
+        if usual is not None and not self.reasoning:
+            is_less = sum(chars.values()) / decoded < usual.range(decoded)[0]
+            return f"where other answers had {usual.chars_per_token:.2f}" if is_less else None
+        if self.reasoning is not None or self.shown.dense_tokenizer:
+            return None
+        likely = _tokens(chars, self.shown.samples, usual_tokens)
+        if likely is None or decoded <= likely + (CALL_TOKENS if has_call else END_TOKENS):
+            return None
+        return "are fewer than most tokenizers make of such text"
 
 
 _UNDER: Final = f"under {SHORTEST_SPAN_MS:.0f} ms"

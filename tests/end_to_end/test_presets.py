@@ -197,7 +197,8 @@ def test_a_probe_of_every_preset_succeeds(name: str, probed: Probed):
     assert sample["output_chars"] == sum(len(one.text) for one in truth.outputs)
     assert sample["chunks"] == len(truth.outputs)
     if name == "inception":  # a diffusion model's blocks: how many of 100 tokens the first one holds is in doubt
-        assert "give or take 3: too few to tell" in sample["outcome_detail"]
+        assert sample["tokens_per_s"] is None
+        assert sample["outcome_detail"].startswith("tokens/s withheld: ")
     else:
         assert has_speed(sample["tokens_per_s"], sample["outcome_detail"])
     assert sample["ttft_ms"] == sample["ttfa_ms"]

@@ -74,14 +74,17 @@ def held_up(one: Measured) -> bool:
 
 
 async def test_a_prober_knows_what_its_endpoints_answers_are_usually_like():
-    hidden = replace(FORMS["hidden, no split"], reasoning_tokens=Constant(45))  # 3.2 characters a token: it could be
+    german = "Der alte Müller im Tal hatte eine Geschichte für alle, die im Herbst zu ihm kamen. "
+    hidden = replace(
+        FORMS["hidden, no split"], reasoning_tokens=Constant(45), tokens_per_chunk=Constant(3), text=german
+    )  # so many tokens could be the text, and no event is one
     async with simulating(hidden) as simulator:
         watched = endpoint(model=MODEL, base_url=f"{simulator.origin}/v1", max_output_tokens=1_000)
         usual = {
             "model": MODEL,
             "prompt_version": prompt_version(watched),
             "token_source": "usage",
-            "output_chars": 540,
+            "output_chars": 498,
         }
         detail = {}
         for name, before in (
@@ -98,5 +101,5 @@ async def test_a_prober_knows_what_its_endpoints_answers_are_usually_like():
                     break  # else this machine stood still, and then read much at once
             prober.close()
     why = detail.pop("without hidden reasoning")
-    assert "characters a token where other answers had 4.50" in (why or "")
+    assert "characters a token where other answers had 4.15" in (why or "")
     assert detail == dict.fromkeys(detail)

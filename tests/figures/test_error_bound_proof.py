@@ -66,7 +66,7 @@ def apart() -> Iterator[Apart]:
 
 @pytest.fixture(params=CLOCKS)
 def clock(request, monkeypatch) -> str:
-    def missing(_: object) -> None:
+    def missing(*_: object) -> None:
         raise OSError("no ring here")
 
     monkeypatch.setattr(event_loop, "UringReceiver", missing)
