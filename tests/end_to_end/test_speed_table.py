@@ -102,4 +102,4 @@ async def test_a_prober_knows_what_its_endpoints_answers_are_usually_like():
             prober.close()
     why = detail.pop("without hidden reasoning")
     assert "characters a token where other answers had 4.15" in (why or "")
-    assert detail == dict.fromkeys(detail)
+    assert not any("there must be reasoning" in (one or "") for one in detail.values()), detail
