@@ -11,9 +11,9 @@ from textual.app import SystemCommand
 from textual.driver import Driver
 from textual.screen import Screen
 
-from tui.keys.ordered_keys import OrderedKeysApp
 from tui.screens.keyed_screen import KeyedScreen
 from tui.style.themes import DARK, THEMES
+from tui.surviving_app import SurvivingApp
 
 if TYPE_CHECKING:  # nobody asked for help yet
     from probes.certificate import Certificate
@@ -26,7 +26,7 @@ What outlived one collection is looked at again soon, with few others: a key wai
 """
 
 
-class TerminalApp(OrderedKeysApp):
+class TerminalApp(SurvivingApp):
     """A program on a terminal, in one of the known themes."""
 
     TITLE = "inftop"
@@ -61,12 +61,6 @@ class TerminalApp(OrderedKeysApp):
         if not self.is_headless:  # a process of its own
             gc.freeze()
 
-    def _fatal_error(self) -> None:
-        """Show the traceback of a defect that ends the screen, without values of variables: keys may be among them."""
-        from rich.traceback import Traceback  # with a highlighter of code: not before there is a defect
-
-        self.panic(Traceback())
-
     @property
     def certificate(self) -> "Certificate | None":
         """The accuracy of this machine, for the help."""
@@ -79,10 +73,18 @@ class TerminalApp(OrderedKeysApp):
 
     def action_command_palette(self) -> None:
         """Every command of this screen."""
-        from tui.keys.command_palette import SafeCommandPalette
+        from tui.screens.command_palette import SafeCommandPalette
 
         if not isinstance(self.screen, SafeCommandPalette):
             self.push_screen(SafeCommandPalette(id="--command-palette"))
+
+    def search_themes(self) -> None:
+        """The themes, in a palette of their own."""
+        from textual.theme import ThemeProvider
+
+        from tui.screens.command_palette import SafeCommandPalette
+
+        self.push_screen(SafeCommandPalette(providers=[ThemeProvider], placeholder="Search for themes…"))
 
     def action_help(self) -> None:
         """Every key and every formula."""

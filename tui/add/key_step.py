@@ -75,7 +75,7 @@ class KeyStep(AddStep):
         if not self.busy:
             event.line.wait("is being tested")
             self.work(f"testing it with {self._api.place}")
-            self.run_worker(self._test(event.secret), group="key", exit_on_error=False)
+            self.run_worker(self._test(event.secret), group="key")
 
     @on(HiddenLine.Left)
     def _left(self, event: HiddenLine.Left) -> None:
@@ -128,7 +128,7 @@ class KeyStep(AddStep):
     def _go_on(self, offer: Offer) -> None:
         """To the models; Escape there leads back to the step before this one."""
         flow, api = self.flow, replace(self._api, key_source="keyring")
-        self.app.switch_screen(ModelsStep(flow, api, offer))
+        self.give_way(ModelsStep(flow, api, offer))
 
     def disabled_keys(self) -> Mapping[str, str]:
         """Which keys do nothing now."""

@@ -104,7 +104,7 @@ class ModelsStep(AddStep, PickScreen[Model]):
         """Ask for the list."""
         if not self.busy:
             self.work(f"asking {self._api.place} for its models")
-            self.run_worker(self._ask(), group="models", exit_on_error=False)
+            self.run_worker(self._ask(), group="models")
 
     async def _ask(self) -> None:
         try:
@@ -114,7 +114,7 @@ class ModelsStep(AddStep, PickScreen[Model]):
             return
         if offer.refused and self._key_step is not None and self._api.url is not None and self._api.key is None:
             self.say()
-            self.app.switch_screen(self._key_step(self.flow, replace(self._api, url=offer.url or self._api.url)))
+            self.give_way(self._key_step(self.flow, replace(self._api, url=offer.url or self._api.url)))
             return
         self._take_offer(offer)
 

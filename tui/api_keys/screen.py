@@ -109,7 +109,7 @@ class ApiKeysScreen(KeyedScreen[None]):
 
     def look_up(self) -> None:
         """Find out which keys there are: names and the environment at once, then the keyring."""
-        self.run_worker(self._look_up(), group="look up", exit_on_error=False)
+        self.run_worker(self._look_up(), group="look up")
 
     async def _look_up(self) -> None:
         known, before = await off_loop(lambda: names(self._config)), self._known
@@ -304,11 +304,11 @@ class ApiKeysScreen(KeyedScreen[None]):
         self.draw()
 
     def _work(self, work: Awaitable[None]) -> None:
-        self.run_worker(work, group="keys", exit_on_error=False)
+        self.run_worker(work, group="keys")
 
     def action_back(self) -> None:
         """Back to where it was opened."""
-        self.app.pop_screen()
+        self.dismiss()
 
 
 def names(config: Callable[[], ConfigFile]) -> KnownKeys:

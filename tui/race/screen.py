@@ -85,7 +85,7 @@ class RaceScreen(KeyedScreen[None]):
         self._race_view = RaceView(self.model, id="race")
         self._list = StoredRacesPanel(id="stored")
         self._views: dict[View, Widget] = {"choose": self._choice, "race": self._race_view, "stored": self._list}
-        worker = partial(self.run_worker, group="store", exit_on_error=False)
+        worker = partial(self.run_worker, group="store")
         self._list_query = StoreQuery(single(races.list_races), self._list_read, url=url, now=now, start=worker)
         self._race_query = StoreQuery(single(races.load_race), self._race_read, url=url, now=now, start=worker)
 
@@ -342,4 +342,4 @@ class RaceScreen(KeyedScreen[None]):
         elif self.view != "race" and (self.model.news is not None or self.model.requested is not None):
             self._turn("race")
         else:
-            self.app.pop_screen()
+            self.dismiss()

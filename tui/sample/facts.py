@@ -18,7 +18,7 @@ def fact_rows(sample: Sample, width: int) -> list[Row]:
     record = sample.to_json()
     pairs = [(name, DASH if value is None else line(str(value), 200)) for name, value in record.items()]
     across = max(width // _COLUMN, 1)
-    size = width // across
+    size = max(width // across, _NAME + 4)
     down = -(-len(pairs) // across)
     rows: list[Row] = []
     for place in range(down):

@@ -78,7 +78,7 @@ class SampleScreen(KeyedScreen[None]):
         super().__init__()
         self.stored = stored
         self._neighbours = neighbours
-        start = partial(self.run_worker, group="store", exit_on_error=False)
+        start = partial(self.run_worker, group="store")
         self._text = StoreQuery(single(read_text), self._draw, url=url, now=now, start=start)
         self._heading = Plate(id="heading")
         self._waterfall = Waterfall()
@@ -160,4 +160,4 @@ class SampleScreen(KeyedScreen[None]):
 
     def action_back(self) -> None:
         """Back to the list."""
-        self.app.pop_screen()
+        self.dismiss()

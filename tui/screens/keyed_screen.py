@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import ClassVar, NamedTuple, TypeVar
 
-from textual.screen import Screen
-
 from probes.sample import Sample
 from tui.keys.keymap import Key, KeyTable, TypedInto, WithholdsKeys
+from tui.screens.page import Page
 from tui.widgets.key_line import KeyLine
 
 T = TypeVar("T")
@@ -20,7 +19,7 @@ class MarkedRow(NamedTuple):
     endpoint: str | None = None
 
 
-class KeyedScreen(Screen[T]):
+class KeyedScreen(Page[T]):
     """A subclass lists its keys in ``KEYS``, and says in `disabled_keys` which of them do nothing now.
 
     It sets ``BINDINGS`` from ``KEYS.bindings``, yields ``key_line`` (its footer) last in `compose`, and calls
@@ -82,7 +81,9 @@ class KeyedScreen(Screen[T]):
         return action != "key" or self.idle_keys.get(str(parameters[0])) != ""
 
     async def action_key(self, id: str) -> None:  # noqa: A002 - a key's id
-        """Run the key's action; if it is disabled, show the reason instead."""
+        """Run the key's action; if it is disabled, show the reason instead. A page that is closed has no keys."""
+        if not self.is_stacked:
+            return
         if reason := self.idle_keys.get(id):
             self.notify(reason, severity="warning", markup=False)
         else:

@@ -36,7 +36,7 @@ class PeriodScreen(PeriodKeys, CrosshairKeys, KeyedScreen[None]):
         self, read: Callable[[str, Q], Generator[A, None, A]], changed: Callable[[], None]
     ) -> StoreQuery[Q, A]:
         """A query of this screen's store, whose reading ends with the screen."""
-        start = partial(self.run_worker, group="store", exit_on_error=False)
+        start = partial(self.run_worker, group="store")
         return StoreQuery(read, changed, url=lambda: self.url(), now=self.now, start=start)
 
     def on_mount(self) -> None:
@@ -117,4 +117,4 @@ class PeriodScreen(PeriodKeys, CrosshairKeys, KeyedScreen[None]):
 
     def action_back(self) -> None:
         """Back to where it was opened."""
-        self.app.pop_screen()
+        self.dismiss()
