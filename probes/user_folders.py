@@ -42,3 +42,11 @@ def from_home(path: Path) -> Path:
         return path.expanduser()
     except RuntimeError:
         raise ValueError("a path begins with ~, and there is no home folder: set HOME") from None
+
+
+def shown_path(path: Path) -> str:
+    """Return the path as it is shown, with ``~`` for the home folder."""
+    try:
+        return f"~/{path.relative_to(Path.home())}"
+    except (ValueError, RuntimeError):
+        return str(path)

@@ -32,7 +32,7 @@ from tui.state.fleet import FleetState
 from tui.state.history import SPAN_MS
 from tui.state.past.past_reader import CATCH_UP_MS, PastReader
 from tui.state.ranking import unknown_last
-from tui.state.view_options import ScreenOptions
+from tui.state.view_options import ScreenOptions, ViewOptions
 from tui.terminal_app import TerminalApp
 from tui.time.period import LENGTHS
 from tui.time.ticker import Ticker
@@ -84,7 +84,7 @@ class InftopApp(TerminalApp):
             self._fleet,
             now=now,
             window_ms=lambda: min(self._dashboard.options.period.length_ms, SPAN_MS),
-            run=lambda work: self.run_worker(work, group="past", exit_on_error=False),
+            run=lambda work: self.run_worker(work, group="past"),
             on_problem=self._past_unread,
         )
         self._race_to_run = options.race
@@ -102,6 +102,20 @@ class InftopApp(TerminalApp):
     def get_default_screen(self) -> Screen[None]:
         """The dashboard, which stays below every other screen."""
         return self._dashboard
+
+    def renewed(self, *, again: bool) -> Screen[None]:
+        """The dashboard anew, as a person has it; what fails again and again may be an option of it."""
+        before = self._dashboard
+        view = ViewOptions.of(self._options.choices.defaults) if again else before.options
+        self._dashboard = DashboardScreen(self._fleet, self._source, self._now, view, offers_more=before.offers_more)
+        self._dashboard.selected = before.selected
+        self.watch(self._dashboard, "options", self._options_changed, init=False)
+        return self._dashboard
+
+    def forget(self, page: Screen[object]) -> None:
+        """The pages that are made once are made anew."""
+        self._race = None if page is self._race else self._race
+        self._api_keys = None if page is self._api_keys else self._api_keys
 
     def on_mount(self) -> None:
         """Run the source, once there is a picture; what it delivers is applied and drawn tick by tick."""
@@ -124,7 +138,7 @@ class InftopApp(TerminalApp):
 
     def _start_source(self) -> None:
         listening = self._fleet.supervisor.keep("the screen's source", self._listen)
-        self.run_worker(listening, group="source", exit_on_error=False)
+        self.run_worker(listening, group="source")
         self._follow_configuration()
 
     async def _listen(self) -> None:
@@ -213,7 +227,7 @@ class InftopApp(TerminalApp):
         values = {option: one.value for option, one in before.items()}
         fixed = {option: one.value for option, one in found.screen.items() if values.get(option) != one.value}
         if fixed:
-            self.run_worker(self._fix(fixed), group="options", exit_on_error=False)
+            self.run_worker(self._fix(fixed), group="options")
 
     async def _fix(self, fixed: dict[Option, str]) -> None:
         """Make options of the screen what the configuration fixes now."""
@@ -296,11 +310,12 @@ class InftopApp(TerminalApp):
 
     async def open_race(self, lanes: Sequence[str], request: "RaceRequest | None") -> "RaceScreen":
         """The race page, made once, so that a race which goes on is found again; a ``request`` is run at once."""
-        if self._race is None:
+        page = self._race
+        if page is None:
             from probes.race.updates import RaceCommand
             from tui.race.screen import RaceScreen
 
-            self._race = RaceScreen(
+            self._race = page = RaceScreen(
                 start=lambda request: self._source.send(RaceCommand("start", request)),
                 stop=lambda: self._source.send(RaceCommand("stop")),
                 prompts=self._options.prompts(),
@@ -308,14 +323,14 @@ class InftopApp(TerminalApp):
                 now=self._now,
                 keyless=lambda: self._fleet.keyless,
             )
-            self.install_screen(self._race, "race")
-        await self.push_screen(self._race)
-        self._race.offer(self._known(), lanes)
+            self.install_screen(page, "race")
+        await self.push_screen(page)
+        page.offer(self._known(), lanes)
         self.keep_what_is_made()
         if request is not None:
-            self._race.is_program = True
-            self._race.begin(request)
-        return self._race
+            page.is_program = True
+            page.begin(request)
+        return page
 
     async def action_api_keys(self) -> None:
         """The API keys: the page is made once, so that the tests of this run are found again."""
@@ -438,9 +453,8 @@ class InftopApp(TerminalApp):
         from tui.add.step import AddStep
 
         self._dashboard.offers_more = False
-
-        while isinstance(self.screen, AddStep):
-            await self.pop_screen()
+        for step in (one for one in self.screen_stack if isinstance(one, AddStep)):
+            step.dismiss()
         self.notify(f"Watching in a moment: {', '.join(added.names)}. Written to {added.path}.", markup=False)
 
     def action_jump(self) -> None:
@@ -457,7 +471,7 @@ class InftopApp(TerminalApp):
         period = self._dashboard.period
         if self._endpoint is not None and self.screen is self._endpoint:
             period = self._endpoint.period
-            self.pop_screen()
+            self._endpoint.dismiss()
         self._endpoint_requested(EndpointRequested(name, period, self._known()))
 
     @property
@@ -486,7 +500,7 @@ class InftopApp(TerminalApp):
             self.notify("There is no store to export from yet.", severity="warning")
             return
         exporting = export_and_notify(self, self._fleet.store_url, event.selection, event.at_ms)
-        self.run_worker(exporting, group="export", exit_on_error=False)
+        self.run_worker(exporting, group="export")
 
     @on(EvidenceRequested)
     def _evidence_requested(self, event: EvidenceRequested) -> None:
@@ -494,7 +508,7 @@ class InftopApp(TerminalApp):
 
         if self._fleet.store_url is not None:
             packing = pack_and_notify(self, self._fleet.store_url, event.incident, self._known())
-            self.run_worker(packing, group="export", exit_on_error=False)
+            self.run_worker(packing, group="export")
 
     # commands and the end
 
@@ -509,7 +523,7 @@ class InftopApp(TerminalApp):
             self._ended = True
             self._past.close()
             self.notify("Ending: the engine finishes its samples.", timeout=10)
-            self.run_worker(self._end(), group="end", exit_on_error=False)
+            self.run_worker(self._end(), group="end")
 
     async def _end(self) -> None:
         if self._follower is not None:

@@ -39,19 +39,32 @@ class WelcomeApp(TerminalApp):
         self.added: Added | None = None
         self._config, self._now, self._adding, self._watched = config, now, adding, watched
         self._commands = commands or OwnCommands()
-        self._welcome = WelcomeScreen(
-            commands=self._commands, flow=self._flow, shipped=shipped, end=self.end, add=self.open_add
-        )
+        self._shipped = shipped
+        self._welcome = self._welcome_screen()
 
     def get_default_screen(self) -> Screen[None]:
         """The welcome screen; where endpoints are added alone, nothing."""
         return self._welcome if self._adding is None else _Behind()
+
+    def renewed(self, *, again: bool) -> Screen[None]:  # noqa: ARG002 - it has no options
+        """The welcome screen anew."""
+        self._welcome = self._welcome_screen()
+        return self.get_default_screen()
+
+    def is_empty_without(self, pages: Sequence[Screen[object]]) -> bool:
+        """Whether the page that adds endpoints alone is among them."""
+        return self._adding is not None and any(one in pages for one in self.screen_stack[:2])
 
     def on_mount(self) -> None:
         """Open the page that adds endpoints, where that is all."""
         if self._adding is not None:
             flow = self._flow(self._watched)
             self.push_screen(open_at(flow, self._adding) if self._adding else ApiStep(flow))
+
+    def _welcome_screen(self) -> WelcomeScreen:
+        return WelcomeScreen(
+            commands=self._commands, flow=self._flow, shipped=self._shipped, end=self.end, add=self.open_add
+        )
 
     def _flow(self, watched: Sequence[str]) -> AddFlow:
         return AddFlow(self._commands, self._config, lambda: watched, self._written, self._use_for_this_run)

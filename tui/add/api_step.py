@@ -51,7 +51,7 @@ class ApiStep(AddStep, PickScreen[Api]):
     def on_mount(self) -> None:
         """What the environment has is known at once; the keyring is asked meanwhile."""
         self.work("looking into the keyring")
-        self.run_worker(self._look_up(), group="keys", exit_on_error=False)
+        self.run_worker(self._look_up(), group="keys")
 
     async def _look_up(self) -> None:
         names = dict.fromkeys(key for one in presets().values() for key in one.keys)

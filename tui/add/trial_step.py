@@ -65,7 +65,7 @@ class TrialStep(AddStep):
 
     def on_mount(self) -> None:
         """Read the file, and probe."""
-        self.run_worker(self._open(), group="file", exit_on_error=False)
+        self.run_worker(self._open(), group="file")
         self.action_try_again()
 
     async def _open(self) -> None:
@@ -118,7 +118,7 @@ class TrialStep(AddStep):
         if not self.busy:
             self.draw()
             self.work(f"probing {line(self._models[0].id, 60)} once")
-            self.run_worker(self._try(), group="trial", exit_on_error=False)
+            self.run_worker(self._try(), group="trial")
 
     async def _try(self) -> None:
         first = self.endpoints[0]

@@ -169,7 +169,7 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
             if self._navigator is None:
                 from tui.dashboard.navigator import HistoryNavigator
 
-                start = partial(self.run_worker, group="store", exit_on_error=False)
+                start = partial(self.run_worker, group="store")
                 self._navigator = HistoryNavigator(self.fleet, self.now, start, self.draw)
             return self._navigator.window(self.options, columns, at)
         if self._navigator is not None:

@@ -18,6 +18,7 @@ from probes.config.first_start import first_endpoints
 from probes.config.load import Config, load
 from probes.config.select import UnknownEndpoint
 from probes.config_error import ConfigError
+from probes.user_folders import shown_path
 from tui.edit.fields import ActionField, ChoiceField, FieldRow
 from tui.edit.form import FIELDS, EndpointForm, Field, Judgement, choices, form_of, judge, new_text
 from tui.edit.keys import EDIT_KEYS, EditKeyState, disabled_keys
@@ -86,7 +87,7 @@ class EditScreen(KeyedScreen[None]):
 
     def on_mount(self) -> None:
         """Read the file."""
-        self.run_worker(self._read(), group="file", exit_on_error=False)
+        self.run_worker(self._read(), group="file")
 
     def on_resize(self, _: events.Resize) -> None:
         """Words are wrapped for another width."""
@@ -125,7 +126,7 @@ class EditScreen(KeyedScreen[None]):
 
     def _judge(self) -> None:
         """Have what is in the form checked; the newest values count."""
-        self.run_worker(self._check(), group="check", exit_on_error=False)
+        self.run_worker(self._check(), group="check")
 
     async def _check(self) -> None:
         editable, form = self._editable, self._form
@@ -243,7 +244,7 @@ class EditScreen(KeyedScreen[None]):
 
     def _write(self, work: Callable[[], Path], done: str) -> None:
         self._busy = True
-        self.run_worker(self._written(work, done), group="file", exit_on_error=False)
+        self.run_worker(self._written(work, done), group="file")
         self.draw()
 
     async def _written(self, work: Callable[[], Path], done: str) -> None:
@@ -297,11 +298,3 @@ def problem_lines(error: ConfigError) -> tuple[str, ...]:
 def remove(editable: EditableConfig, name: str) -> Path:
     """Take an endpoint out of the file. Returns the path that was written."""
     return save(editable, without_endpoint(editable.text, name)).path
-
-
-def shown_path(path: Path) -> str:
-    """A path as it is shown, ``~`` for the home folder."""
-    try:
-        return f"~/{path.relative_to(Path.home())}"
-    except (ValueError, RuntimeError):
-        return str(path)

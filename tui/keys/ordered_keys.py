@@ -54,9 +54,11 @@ class OrderedKeysApp(App[None]):
             await _have_read((*before, *now))
             self.call_later(self._go_on, now)
         elif self._typed:
-            await super().on_event(self._typed.popleft())
-            await _have_read(now)  # a key that nobody takes comes back to the app, whose bindings act on it
-            self.call_later(self._acted, now)
+            try:
+                await super().on_event(self._typed.popleft())
+                await _have_read(now)  # a key that nobody takes comes back to the app, whose bindings act on it
+            finally:  # the next key is handled though this one has met a defect
+                self.call_later(self._acted, now)
         else:
             self._is_acting = False
 

@@ -218,7 +218,7 @@ class RaceView(Vertical):
         answers = {name: self._board.answer(name) for name in self.order}
         words = news.verdict.words if news.verdict else ""
         picture = self.app.export_screenshot(title=f"inftop race: {' : '.join(answers)}")
-        self.run_worker(self._save(news.started_at, picture, answers, words), group="save", exit_on_error=False)
+        self.run_worker(self._save(news.started_at, picture, answers, words), group="save")
 
     async def _save(self, started_at: int, picture: str, answers: Mapping[str, str], words: str) -> None:
         try:

@@ -117,7 +117,7 @@ class WelcomeScreen(KeyedScreen[None]):
     def action_look(self) -> None:
         """Look for what this machine has."""
         self._tell(looking=LOOKING)
-        self.run_worker(self._look(), group="look", exclusive=True, exit_on_error=False)
+        self.run_worker(self._look(), group="look", exclusive=True)
 
     async def _look(self) -> None:
         """Find keys, servers and configurations; then ask for the models of keys that no shipped endpoint takes."""
