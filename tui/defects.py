@@ -18,6 +18,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 import probes
+from probes.files import make_private_folder, write
 from probes.user_folders import state_folder
 
 FOLDER: Final = "defects"
@@ -70,16 +71,12 @@ def write_report(error: BaseException, text: str) -> Path:
 
     The file is named after the defect: the same one again writes over its report, and no folder fills.
     """
-    from probes.exports.file import opened
-    from probes.store.location import make_private_folder
-
     folder = state_folder()
     if folder is None:
         raise OSError("there is no home folder")
-    make_private_folder(folder / FOLDER)
     path = folder / FOLDER / f"{_name(error)}.txt"
-    with opened(path) as file:
-        file.write(text.encode("utf-8", "backslashreplace"))
+    make_private_folder(path.parent)
+    write(path, text.encode("utf-8", "backslashreplace"))
     return path
 
 
