@@ -1,5 +1,7 @@
 """The command palette where there is no room for it."""
 
+from textual import events
+
 from tests.tui.screen import showing
 
 
@@ -33,3 +35,13 @@ async def test_a_terminal_of_a_few_columns_has_a_palette_too():
             await shown.press("ctrl+p", "down", "up", "escape")
             assert shown.app.screen is shown.dashboard
             assert shown.app._exception is None, width
+
+
+async def test_a_click_on_nothing_does_nothing():
+    async with showing() as shown:
+        await shown.press("ctrl+p")
+        palette = shown.app.screen
+        palette.post_message(events.Click(palette, 500, 300, 0, 0, 1, False, False, False, 500, 300))
+        await shown.settle()
+        assert shown.app._exception is None
+        assert shown.app.screen is palette
