@@ -28,6 +28,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def regenerate(session: nox.Session) -> None:
+    """Make anew all that is made of other files: pages of docs, the man page, newest.sql, the tests' pictures."""
+    session.install("-e", ".[test]")
+    session.run("python", "-m", "tests.generated")
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Ruff, its formatter, and who may import whom."""
     session.install("-e", ".[lint]")

@@ -1,9 +1,8 @@
 """What every word and every number of inftop means, read from `definitions.toml`.
 
-``python -m probes.definitions > docs/definitions.md`` writes the page made of them.
+``nox -s regenerate`` writes the page made of them, ``docs/definitions.md``.
 """
 
-import sys
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -56,7 +55,7 @@ def markdown() -> str:
         "What every word and every number of inftop means: on the screen, in exports, in JSON. All spans are "
         "differences on the monotonic clock. Units are in the names of the columns (`ttft_ms`). What is not known is "
         "empty: never 0, never NaN.\n\n"
-        "<!-- made by `python -m probes.definitions`, from probes/definitions.toml -->\n"
+        "<!-- made by `nox -s regenerate`, from probes/definitions.toml -->\n"
     )
     return head + "".join(_chapter(section) for section in sections())
 
@@ -71,7 +70,3 @@ def _entry(one: Definition) -> str:
     about = "; ".join(fact for fact in facts if fact)
     formula = f" **= {one.formula}.**" if one.formula else ""
     return f"**{one.word}** ({about}).{formula} {one.text}"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(markdown())

@@ -1,14 +1,11 @@
-"""Every word, column and outcome is defined, exactly once, and the page in docs is the one made of them."""
+"""Every word, column and outcome is defined, exactly once."""
 
-from pathlib import Path
-
-from probes.definitions import markdown, sections
+from probes.definitions import sections
 from probes.figures import decode_speed, plausible, steady_speed, timing, token_bounds, token_counts, usual_density
 from probes.measure import deadline
 from probes.outcome import Outcome
 from probes.sample import COLUMNS
 
-DOCS = Path(__file__).parents[1] / "docs" / "definitions.md"
 WORDS_OF_THE_DESIGN = {
     "endpoint", "dialect", "probe", "sample", "mark", "TTFB", "TTFT", "TTFA", "connection set-up", "cold, warm", "E2E",
     "output tokens, n", "tokens/s", "end-to-end tokens/s", "TPOT", "gap", "tokens per chunk", "characters/s", "queue",
@@ -93,7 +90,3 @@ def test_every_text_is_one_line_of_whole_sentences():
         assert "\n" not in one.text
         assert one.text == " ".join(one.text.split())
         assert one.text.endswith((".", ")")), one.word
-
-
-def test_the_page_in_docs_is_up_to_date():
-    assert DOCS.read_text(encoding="utf-8") == markdown()

@@ -1,10 +1,9 @@
 """The fields of every ``--json`` and of the HTTP API, read from the JSON Schemas in `json_schema`, one for each.
 
-``python -m probes.cli.json_page > docs/json.md`` writes the page made of them.
+``nox -s regenerate`` writes the page made of them, ``docs/json.md``.
 """
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -37,7 +36,7 @@ which an installation has too. Tests hold what every command prints against them
 
 Columns of `inftop export --format jsonl` are those of a sample; [definitions.md](definitions.md) says what each means.
 
-<!-- made by `python -m probes.cli.json_page`, from probes/cli/json_schema -->
+<!-- made by `nox -s regenerate`, from probes/cli/json_schema -->
 """
 
 
@@ -117,7 +116,3 @@ def _type(field: Mapping[str, Any]) -> str:
     names = {"string": "text", "integer": "whole number", "boolean": "true or false", "array": "list"}
     given: list[str] = field["type"] if isinstance(field["type"], list) else [field["type"]]
     return " or ".join(names.get(one, one) for one in given)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(markdown())

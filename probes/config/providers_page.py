@@ -1,9 +1,8 @@
 """Writes what inftop knows of every provider as the table of the page ``docs/providers.md``.
 
-``python -m probes.config.providers_page > docs/providers.md`` writes it.
+``nox -s regenerate`` writes it.
 """
 
-import sys
 from typing import Final
 
 from probes.config.no_api import NO_API
@@ -27,7 +26,7 @@ def markdown() -> str:
         "request fields it is set stands in brackets. Reasoning text is what it streams of it: all as it was generated "
         "(`raw`), a `summary`, or nothing (`hidden`); `varies`: by the model or the provider behind it. Tokens/s is "
         "the speed of all output where it is raw, else that of the answer alone ([definitions](definitions.md)).\n\n"
-        "<!-- made by `python -m probes.config.providers_page`, from probes/config/presets.toml and no_api.py -->\n\n"
+        "<!-- made by `nox -s regenerate`, from probes/config/presets.toml and no_api.py -->\n\n"
         + "".join(f"| {' | '.join(row)} |\n" for row in rows)
         + "\n## Worth knowing\n\n"
         + "".join(f"- **{one.title}**: {one.note}\n" for one in known if one.note)
@@ -68,7 +67,3 @@ def _reasoning(one: Preset) -> str:
     levels = ", ".join(one.reasoning)
     switch = f"{levels} ({', '.join(f'`{field}`' for field in fields)})" if levels else _UNKNOWN
     return f"{switch}; {one.reasoning_note}" if one.reasoning_note else switch
-
-
-if __name__ == "__main__":
-    sys.stdout.write(markdown())

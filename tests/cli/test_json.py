@@ -1,10 +1,9 @@
-"""What every command prints with ``--json``, against the schema that comes with it; and the page made of them."""
+"""What every command prints with ``--json``, against the schema that comes with it."""
 
 import asyncio
 import json
 import sys
 import time
-from pathlib import Path
 
 import keyring
 import pytest
@@ -15,7 +14,7 @@ from typer.main import get_command
 
 from probes.alerts.incident import Change
 from probes.cli.commands.selftest import selftest as selftest_command
-from probes.cli.json_page import markdown, schemas
+from probes.cli.json_page import schemas
 from probes.models.changes import ModelEvent
 from probes.sample import COLUMNS
 from probes.selftest import capacity_run
@@ -240,8 +239,3 @@ def test_a_field_that_is_missing_new_or_of_another_type_is_told():
         with pytest.raises(ValidationError):
             Draft202012Validator(SCHEMAS["probe"]).validate(wrong)
     assert tuple(SCHEMAS["probe"]["properties"]) == COLUMNS
-
-
-def test_the_page_is_made_of_the_schemas():
-    page = Path(__file__).parents[2] / "docs" / "json.md"
-    assert page.read_text(encoding="utf-8") == markdown(), "python -m probes.cli.json_page > docs/json.md"

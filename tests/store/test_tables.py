@@ -4,7 +4,6 @@ import re
 import sqlite3
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -17,7 +16,6 @@ from sqlmodel import SQLModel
 
 from probes.sample import COLUMNS, iso
 from probes.store import arrivals, statements
-from probes.store.migrations import newest
 from probes.store.row import KINDS, SAMPLE_COLUMNS
 from probes.store.schema import REVISIONS
 from probes.store.tables import ANSWER, ARRIVAL, LEASE, RECORDER, ROLLUP, SAMPLE, SKETCH
@@ -149,12 +147,6 @@ def test_an_upgrade_that_was_cut_short_is_made_whole(path):
     connection.close()
     fill(path, [sample()])
     assert ask(path, "SELECT count(*) FROM samples") == [(1,)]
-
-
-def test_a_new_store_is_made_as_the_migrations_make_it():
-    """Where it fails: ``python -m probes.store.migrations.newest > probes/store/migrations/newest.sql``."""
-    written = Path(newest.__file__).with_name("newest.sql").read_text("utf-8")
-    assert written == newest.statements()
 
 
 def test_of_two_that_make_a_new_store_at_once_the_second_finds_it_made(path):

@@ -1,9 +1,8 @@
 """Writes every command as the page ``docs/commands.md``, from what ``--help`` says.
 
-``python -m tui.doc_pages.commands > docs/commands.md`` writes it.
+``nox -s regenerate`` writes it.
 """
 
-import sys
 from typing import Final
 
 import typer
@@ -17,7 +16,7 @@ _HEAD: Final = (
     "What `inftop COMMAND --help` says, in one page. Results go to standard output, narration to standard error; what "
     "`--json` prints is in [json.md](json.md). Options of all commands (`--config` and the like) stand before "
     "or after any command.\n\n"
-    "<!-- made by `python -m tui.doc_pages.commands`, from the command line itself -->\n"
+    "<!-- made by `nox -s regenerate`, from the command line itself -->\n"
 )
 
 
@@ -58,7 +57,3 @@ def _plain(text: str) -> str:
     parts = text.split("`")
     parts[::2] = [one.replace("[", r"\[").replace("<", r"\<").replace("*", r"\*") for one in parts[::2]]
     return "`".join(parts)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(markdown())

@@ -1,9 +1,7 @@
 """Writes the keys of every page of the screen as the page ``docs/keys.md``.
 
-``python -m tui.doc_pages.keys > docs/keys.md`` writes it.
+``nox -s regenerate`` writes it.
 """
-
-import sys
 
 from tui.help import KEY_TABLES
 from tui.keys.keymap import SECTIONS, Key, KeyTable
@@ -16,8 +14,7 @@ def markdown() -> str:
         "One verb has one key on every page. The footer shows what works now, `?` has this list too, and `Ctrl+P` "
         "finds a command by some letters of its name. `⇧` is Shift, `^` Ctrl; the second column has the "
         "footer's word.\n\n"
-        "<!-- made by `python -m tui.doc_pages.keys`, from the tables of keys in tui -->\n"
-        + "".join(map(_page, KEY_TABLES))
+        "<!-- made by `nox -s regenerate`, from the tables of keys in tui -->\n" + "".join(map(_page, KEY_TABLES))
     )
 
 
@@ -29,7 +26,3 @@ def _page(table: KeyTable) -> str:
 def _row(key: Key) -> str:
     shown = key.shown.replace("|", r"\|")
     return f"| `{shown}` | {key.label} | {key.help} |\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(markdown())

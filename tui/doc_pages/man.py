@@ -1,9 +1,8 @@
 """Writes the manual page ``inftop(1)``, from what ``--help`` says of every command.
 
-``python -m tui.doc_pages.man > docs/inftop.1`` writes it; a wheel installs it as ``share/man/man1/inftop.1``.
+``nox -s regenerate`` writes it; a wheel installs it as ``share/man/man1/inftop.1``.
 """
 
-import sys
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -38,7 +37,7 @@ def manual() -> str:
 
 
 def _beginning(page: HelpPage) -> Iterator[str]:
-    yield '.\\" made by `python -m tui.doc_pages.man`, from the command line itself'
+    yield '.\\" made by `nox -s regenerate`, from the command line itself'
     yield f'.TH INFTOP 1 "" "inftop {__version__}" "User Commands"'
     yield from (".SH NAME", r"inftop \- top for inference: watch and race LLM inference endpoints")
     yield from (".SH SYNOPSIS", ".nf", _text(page.usage), ".fi")
@@ -97,7 +96,3 @@ def _text(words: str) -> str:
     """A text that no macro begins in: its backslashes, hyphens and a dot or quote in front are characters."""
     escaped = words.replace("\\", r"\e").replace("-", r"\-")
     return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
-
-
-if __name__ == "__main__":
-    sys.stdout.write(manual())

@@ -1,10 +1,9 @@
 """The statements that make the tables of a new SQLite store at once: what the migrations make, one after the other.
 
-``python -m probes.store.migrations.newest > probes/store/migrations/newest.sql`` writes them after a new migration.
+``nox -s regenerate`` writes them into ``newest.sql`` after a new migration.
 """
 
 import sqlite3
-import sys
 from contextlib import closing
 from typing import Final
 
@@ -26,7 +25,3 @@ def statements() -> str:
         ((revision,),) = connection.execute("SELECT version_num FROM alembic_version").fetchall()
     version = f"INSERT INTO alembic_version (version_num) VALUES ('{revision}')"  # noqa: S608 - a migration's number
     return ";\n\n".join((*made, _NAME, version)) + ";\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(statements())

@@ -1,15 +1,7 @@
-"""The page of keys in docs is the one made of the tables of keys."""
-
-from pathlib import Path
+"""The page of keys has all of them."""
 
 from tui.doc_pages.keys import markdown
 from tui.help import KEY_TABLES
-
-DOCS = Path(__file__).parents[3] / "docs" / "keys.md"
-
-
-def test_the_page_in_docs_is_up_to_date():
-    assert DOCS.read_text(encoding="utf-8") == markdown(), "python -m tui.doc_pages.keys > docs/keys.md"
 
 
 def test_every_key_of_every_page_has_a_row_with_a_sentence():

@@ -1,0 +1,17 @@
+"""Every file that is made of others is as it is made now, and is named where one looks for how."""
+
+import pytest
+
+from tests.generated import GENERATED, ROOT
+
+
+@pytest.mark.parametrize("path", GENERATED)
+def test_a_file_that_is_made_of_others_is_up_to_date(path):
+    up_to_date = (ROOT / path).read_text(encoding="utf-8") == GENERATED[path]()
+    assert up_to_date, f"{path} is out of date: nox -s regenerate"
+
+
+def test_every_page_that_says_it_is_made_is_in_the_list():
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("*.1")]
+    made = [one for one in pages if "made by `nox -s regenerate`" in one.read_text(encoding="utf-8")]
+    assert {f"docs/{one.name}" for one in made} == {one for one in GENERATED if one.startswith("docs/")}
