@@ -12,6 +12,7 @@ from textual.widget import Widget
 from probes.stats.week import Week
 from tui.endpoint.errors_panel import error_rows
 from tui.endpoint.histogram import histogram_rows
+from tui.endpoint.keys import PAGES
 from tui.endpoint.period_comparison import comparison_rows
 from tui.endpoint.plots import plot
 from tui.endpoint.sample_list import SampleList
@@ -20,9 +21,6 @@ from tui.endpoint.week_panel import week_rows
 from tui.widgets.charts.chart import Chart
 from tui.widgets.one_line import LinePart
 from tui.widgets.plate import Row, Sheet
-
-PAGES: Final = ("all", "time", "spread", "errors", "week", "against", "samples")
-"""Page 0 shows them all."""
 
 ALL_FROM: Final = Size(140, 40)
 """The screen from which all pages are shown at once."""
@@ -89,10 +87,9 @@ class EndpointBody(Vertical):
         yield self._lower
         yield self.samples
 
-    @property
-    def lists_samples(self) -> bool:
-        """Whether the samples can be seen."""
-        return self.page in (0, 6)
+    def shows(self, *pages: str) -> bool:
+        """Return whether the panels of one of these pages can be seen: page 0 shows them all."""
+        return self.page == 0 or tuple(PAGES)[self.page] in pages
 
     def columns(self, screen: Size) -> int:
         """How many slices of time a chart can draw."""
@@ -101,17 +98,17 @@ class EndpointBody(Vertical):
     def turn(self, page: int, screen: Size) -> int:
         """Show this page, or the first where it is 0 and there is no room for all. Returns the page that is shown."""
         self.page = page if page or _is_large(screen) else 1
-        on: tuple[tuple[Widget, int], ...] = (
-            (self._time, 1), (self._spread, 2), (self._errors, 3), (self._week, 4), (self._comparison, 5),
-            (self.samples, 6),
+        on: tuple[tuple[Widget, str], ...] = (
+            (self._time, "time"), (self._spread, "spread"), (self._errors, "errors"), (self._week, "week"),
+            (self._comparison, "against"), (self.samples, "samples"),
         )  # fmt: skip
-        for widget, number in on:
-            widget.display = self.page in (0, number)
-        self._middle.display = self.page in (0, 2, 3)
-        self._lower.display = self.page in (0, 4, 5)
+        for widget, name in on:
+            widget.display = self.shows(name)
+        self._middle.display = self.shows("spread", "errors")
+        self._lower.display = self.shows("week", "against")
         self.set_class(self.page == 0, "-all")
         self.set_class(screen.height >= TALL_FROM, "-tall")
-        self.set_class(self.page == 2 and screen.width >= WIDE_FROM, "-wide")
+        self.set_class(self.page > 0 and self.shows("spread") and screen.width >= WIDE_FROM, "-wide")
         return self.page
 
     def draw(self, summary: EndpointSummary | None, lane: str, interval_s: float, *, dark: bool, at_once: bool) -> None:
@@ -148,9 +145,9 @@ def first_page(screen: Size) -> int:
 def tabs(page: int, screen: Size) -> list[LinePart]:
     """The pages by number, the shown one set off; a click goes to one."""
     found = []
-    for number in range(first_page(screen), len(PAGES)):
+    for number, name in tuple(enumerate(PAGES))[first_page(screen) :]:
         mark, style = ("▸", "bold $accent reverse") if number == page else (" ", "$text-muted")
-        words = f"[@click=screen.page({number})][{style}]{mark}{number} {PAGES[number]} [/][/]"
+        words = f"[@click=screen.page({number})][{style}]{mark}{number} {name} [/][/]"
         found.append(LinePart(Content.from_markup(words)))
     return found
 

@@ -1,20 +1,28 @@
-"""The endpoint page's keys, and the order in which its footer drops them."""
+"""The pages of the endpoint screen, its keys, and the order in which its footer drops them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from tui.keys import verbs
 from tui.keys.keymap import Key, KeyTable, disabled_if
 
-_PAGES: Final = (
-    "all of it at once, where there is room",
-    "TTFT and tokens/s over time",
-    "the distributions",
-    "errors by kind, headroom and the longest gaps",
-    "hour by weekday",
-    "against the stretch before, and place against place",
-    "the samples",
-)
+PAGES: Final[Mapping[str, str]] = {
+    "all": "all of it at once, where there is room",
+    "time": "TTFT and tokens/s over time",
+    "spread": "the distributions",
+    "errors": "errors by kind, headroom and the longest gaps",
+    "week": "hour by weekday",
+    "against": "against the stretch before, and place against place",
+    "samples": "the samples",
+}
+"""The pages by their names, in the order of their numbers from 0, each with what it shows."""
+
+
+def number_of(page: str) -> int:
+    """Return the number of a page, which is its key."""
+    return tuple(PAGES).index(page)
+
 
 ENDPOINT_KEYS: Final = KeyTable("Endpoint", (
     replace(verbs.LONGER, help="The next longer window of time, around the same middle.", former="w"),
@@ -33,16 +41,16 @@ ENDPOINT_KEYS: Final = KeyTable("Endpoint", (
         "List only samples that failed or hit a rate limit, or all of them."),
     replace(verbs.OPEN, title="Open the sample",
             help="The sample under the cursor: its waterfall, its text and every raw fact."),
-    Key("endpoint.samples", "enter", "Enter", "page(6)", "Do", "samples", "",
+    Key("endpoint.samples", "enter", "Enter", f"page({number_of('samples')})", "Do", "samples", "",
         "Where they are not shown: the page of samples."),
     Key("endpoint.page", "tab", "Tab", "turn(1)", "Look", "page", "Next page",
-        "The next page; 1 to 6 go to one, 0 shows all of them where the terminal is large enough."),
+        f"The next page; 1 to {len(PAGES) - 1} go to one, 0 shows all of them where the terminal is large enough."),
     Key("endpoint.page.back", "shift+tab", "⇧Tab", "turn(-1)", "Look", "", "Page before",
         "The page before."),
     *(
         Key(f"endpoint.page.{number}", str(number), str(number), f"page({number})", "Look", "", "",
             f"Page {number}: {words}.")
-        for number, words in enumerate(_PAGES)
+        for number, words in enumerate(PAGES.values())
     ),
     Key("before", "comma", ",", "endpoint(-1)", "Move", "", "Endpoint before",
         "The endpoint above this one on the dashboard."),
@@ -101,8 +109,8 @@ def disabled_keys(now: EndpointKeyState) -> dict[str, str]:
         **disabled_if(now.place >= now.endpoints - 1, ("next",)),
         **disabled_if(bool(now.only_lane), ("endpoint.lane",), f"There are {now.only_lane} samples only."),
         **disabled_if(now.places < 2, ("place",), "The store holds this endpoint from one place only."),
-        **disabled_if(not now.shows_week, ("figure",), "The week is on page 4."),
-        **disabled_if(now.samples is None, ("endpoint.failures",), "The samples are on page 6."),
+        **disabled_if(not now.shows_week, ("figure",), f"The week is on page {number_of('week')}."),
+        **disabled_if(now.samples is None, ("endpoint.failures",), f"The samples are on page {number_of('samples')}."),
         **disabled_if(not now.samples, ("open", "page.up", "page.down")),
         **disabled_if(now.samples is not None, ("endpoint.samples",)),
         **disabled_if(bool(now.no_edit), ("edit",), now.no_edit),

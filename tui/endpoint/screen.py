@@ -13,9 +13,9 @@ from probes.feed.messages import EndpointFacts
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.stats.time_range import TimeRange
 from probes.stats.week import MEASURES, Week, week_span
-from tui.endpoint.body import PAGES, EndpointBody, first_page, tabs
+from tui.endpoint.body import EndpointBody, first_page, tabs
 from tui.endpoint.heading import figure_rows, retention_note, title_row, usual_rows
-from tui.endpoint.keys import ENDPOINT_KEYS, EndpointKeyState, disabled_keys
+from tui.endpoint.keys import ENDPOINT_KEYS, PAGES, EndpointKeyState, disabled_keys
 from tui.endpoint.read_summary import (
     PageQuestion,
     SummaryQuestion,
@@ -217,7 +217,7 @@ class EndpointScreen(PeriodScreen):
     @property
     def marked_row(self) -> MarkedRow:
         """The sample under the cursor; where none can be seen, the figures."""
-        chosen = self.samples.chosen if self._body.lists_samples else None
+        chosen = self.samples.chosen if self._body.shows("samples") else None
         text = "  ".join(self.samples.chosen_text.split()) if chosen else self.figures_text
         return MarkedRow(text, chosen.sample if chosen else None, self.facts.name)
 
@@ -236,8 +236,8 @@ class EndpointScreen(PeriodScreen):
                 endpoints=len(self._endpoints),
                 is_live=self.period.live,
                 has_store=self.url() is not None,
-                shows_week=self._body.page in (0, 4),
-                samples=len(self.samples.samples) if self._body.lists_samples else None,
+                shows_week=self._body.shows("week"),
+                samples=len(self.samples.samples) if self._body.shows("samples") else None,
                 only_lane=self.shown_lane if len(lanes) == 1 else "",
                 places=len(self._vantages),
                 no_edit=self._no_edit(),
@@ -327,7 +327,7 @@ class EndpointScreen(PeriodScreen):
 
     def action_move(self, step: int) -> None:
         """The cursor of the list; where it cannot be seen, the endpoint."""
-        if self._body.lists_samples:
+        if self._body.shows("samples"):
             self.samples.move(step)
         else:
             self.action_endpoint(1 if step > 0 else -1)

@@ -16,7 +16,7 @@ from tests.tui.endpoint.month import DAY, FIRST, HOUR, KEPT_SINCE, SECOND, THIRD
 from tests.tui.endpoint.summaries import portrayed
 from tests.tui.fabric import NOW
 from tests.tui.screen import showing
-from tui.endpoint.body import PAGES
+from tui.endpoint.keys import PAGES
 from tui.endpoint.screen import EndpointScreen
 from tui.sample.screen import SampleScreen
 from tui.widgets.charts.chart import Chart
@@ -136,52 +136,57 @@ async def test_a_period_without_samples_says_what_to_do(store):
     async with portrayed(store) as shown:
         await shown.press("slash", *"2026-01-05", "enter")
         assert "No sample in this stretch (the first: 2026-08-22" in shown.lines[1]
-        for page in "23456":
-            await shown.press(page)
+        for page in range(2, len(PAGES)):
+            await shown.press(str(page))
         assert "no sample in this stretch" in shown.text
 
 
 SEEN = {
-    1: ("TTFT ms  a p50", "tokens/s  a p50"),
-    2: ("longest gap ms  p50",),
-    3: ("Errors by kind", "headroom, least", "rate-limit hits", "longest gap ms"),
-    4: ("Week: TTFT p50 ms", "Sun", "· no data"),
-    5: ("This 7 d against the 7 d before", "95 % interval", "fra", "local"),
-    6: ("newest first", "TTFT ms   tok/s"),
+    "time": ("TTFT ms  a p50", "tokens/s  a p50"),
+    "spread": ("longest gap ms  p50",),
+    "errors": ("Errors by kind", "headroom, least", "rate-limit hits", "longest gap ms"),
+    "week": ("Week: TTFT p50 ms", "Sun", "· no data"),
+    "against": ("This 7 d against the 7 d before", "95 % interval", "fra", "local"),
+    "samples": ("newest first", "TTFT ms   tok/s"),
 }
+"""Words that each page shows, the first of them no other page; the page of them all aside."""
+
+
+def test_every_page_is_looked_at_here():
+    assert list(SEEN) == list(PAGES)[1:], "add what the page shows to SEEN"
 
 
 async def test_each_page_shows_its_own_on_a_small_screen(store):
     async with portrayed(store) as shown:
-        for number, words in SEEN.items():
+        for number, (page, words) in enumerate(SEEN.items(), 1):
             await shown.press(str(number))
-            assert all(word in shown.text for word in words), number
-            assert f"▸{number} {PAGES[number]}" in shown.lines[3]
+            assert all(word in shown.text for word in words), page
+            assert f"▸{number} {page}" in shown.lines[3]
             assert shown.lines[3].count("▸") == 1
-            others = [word for other, words in SEEN.items() if other != number for word in words[:1]]
+            others = [word for other, words in SEEN.items() if other != page for word in words[:1]]
             assert not [word for word in others if word in shown.text]
         await shown.press("tab")
-        assert SEEN[1][0] in shown.text
+        assert SEEN["time"][0] in shown.text
         await shown.press("shift+tab", "shift+tab")
-        assert SEEN[5][0] in shown.text
+        assert [*SEEN.values()][-2][0] in shown.text
         await shown.press("0")
-        assert SEEN[1][0] in shown.text  # no room for all
+        assert SEEN["time"][0] in shown.text  # no room for all
 
 
 async def test_all_of_it_fits_a_large_screen(store):
     async with portrayed(store, size=LARGE) as shown:
-        words = [word for number, words in SEEN.items() for word in words if number != 2]
+        words = [word for page, words in SEEN.items() for word in words if page != "spread"]
         assert [word for word in words if word not in shown.text] == []
         assert all(f"{number} {name}" in shown.lines[3] for number, name in enumerate(PAGES))
         await shown.press("4")
-        assert SEEN[1][0] not in shown.text
+        assert SEEN["time"][0] not in shown.text
         await shown.press("0")
-        assert SEEN[1][0] in shown.text
+        assert SEEN["time"][0] in shown.text
         x = shown.lines[3].index("6 samples")
         await shown.shown.pilot.click(offset=(x, 3))
         await shown.settle()
-        assert SEEN[6][0] in shown.text
-        assert SEEN[1][0] not in shown.text
+        assert SEEN["samples"][0] in shown.text
+        assert SEEN["time"][0] not in shown.text
 
 
 async def test_warm_and_cold_are_never_mixed(store):
