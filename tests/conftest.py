@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from probes.sockets.event_loop import EngineLoop
 
@@ -37,6 +38,9 @@ GLANCES = 20
 # of what they do; and pytest rewrites every test file at every start
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# the same examples on every machine and every day, none kept, none too slow; others: --hypothesis-profile=default
+settings.load_profile("ci")
 
 gc.set_threshold(20_000, 1_000_000)  # the close look takes seconds on a busy machine, so it is taken between two tests
 

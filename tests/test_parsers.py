@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.parsers import PARSERS, seeds
@@ -16,13 +16,7 @@ from tests.parsers import PARSERS, seeds
 pytestmark = pytest.mark.slow
 
 MORE = int(os.environ.get("INFTOP_FUZZ", "1"))
-examples = settings(
-    max_examples=40 * MORE,
-    deadline=None,
-    derandomize=MORE == 1,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+examples = settings(max_examples=40 * MORE, derandomize=MORE == 1)
 TOKENS = st.sampled_from(
     [b"\n", b"\r\n\r\n", b'"', b"{", b"}", b"[", b"null", b"1e308", b"-1", b"\\ud800", b"\xff", b"\0"]
 )

@@ -153,7 +153,7 @@ ACTS = st.tuples(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(0, 20_000), st.lists(ACTS, max_size=120))
 def test_holders_never_send_more_than_the_cap_however_they_end(cap: int, acts: list[tuple[str, int, int]]):
     fleet = Fleet(cap)
@@ -163,7 +163,7 @@ def test_holders_never_send_more_than_the_cap_however_they_end(cap: int, acts: l
         assert fleet.sent <= granted <= cap
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(0, 20_000), st.integers(1, 40), st.lists(ACTS, max_size=120))
 def test_holders_whose_servers_heed_no_cap_pass_it_by_one_probe_each(
     cap: int, factor: int, acts: list[tuple[str, int, int]]
@@ -175,7 +175,7 @@ def test_holders_whose_servers_heed_no_cap_pass_it_by_one_probe_each(
         assert fleet.sent <= cap + sum(max(0, one) for one in fleet.over.values())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(1, 5), st.integers(500, 20_000), st.data())
 def test_of_holders_that_end_cleanly_nothing_is_lost(count: int, cap: int, data: st.DataObject):
     fleet = Fleet(cap)

@@ -100,7 +100,7 @@ ENDPOINT = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     watched=ENDPOINT, timeline=TIMELINE, answer=ANSWER, status=maybe(st.integers(0, 999)), reused=st.booleans(),
     limits=maybe(LIMITS), host_noise=st.builds(HostNoise, *[maybe(st.floats(0, 1e9))] * 4),

@@ -302,7 +302,7 @@ COUNTS = (
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=300)
 @given(
     usage=st.fixed_dictionaries({}, optional=dict.fromkeys(COUNTS, NUMBERS)),
     reasoning=NUMBERS,

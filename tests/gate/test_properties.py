@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probes.gate.rule import decide
@@ -13,11 +13,7 @@ from tests.gate.rounds import probe
 
 pytestmark = pytest.mark.slow
 
-few = settings(
-    max_examples=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],  # a machine shared with others is slow at times
-)
+few = settings(max_examples=25)
 
 ORDER = {"pass": 0, "inconclusive": 1, "fail": 2}
 ENDED = "no more are run"

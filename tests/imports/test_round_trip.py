@@ -110,7 +110,7 @@ def valid(draw):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.lists(valid(), min_size=1, max_size=5))
 def test_any_samples_come_back_as_they_were(kind, samples):
     with tempfile.TemporaryDirectory() as one:

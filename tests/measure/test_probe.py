@@ -299,9 +299,10 @@ async def test_a_deadline_names_itself_and_keep_alives_do_not_move_it(
     assert (sample.outcome_detail or "").startswith(limit)
 
 
+@pytest.mark.slow
 async def test_the_total_deadline_ends_a_slow_but_steady_answer():
     slow = Behaviour(output_tokens=Constant(10_000), tokens_per_s=Constant(100))
-    sample = (await ending(slow, timeouts=Timeouts(total=0.3), max_output_tokens=10_000)).sample
+    sample = (await ending(slow, timeouts=Timeouts(total=4), max_output_tokens=10_000)).sample
     assert (sample.outcome, (sample.outcome_detail or "")[:5]) == (Outcome.TIMEOUT, "total")
     assert sample.ttft_ms is not None
     assert sample.token_source == "estimate"

@@ -13,7 +13,7 @@ from probes.race import recording as recordings
 from probes.race.recording import VERSION, OutputEvent, Recording, decode, encode
 from probes.simulator.prose import ANSWER, split_into_tokens
 
-repeatable = settings(max_examples=200, deadline=None, derandomize=True, database=None)
+many = settings(max_examples=200)
 ns = st.integers(-(2**60), 2**60)
 events = st.builds(
     OutputEvent,
@@ -40,7 +40,7 @@ def packed(body: bytes) -> bytes:
     return bytes((VERSION,)) + zlib.compress(body)
 
 
-@repeatable
+@many
 @given(kept)
 def test_what_was_recorded_is_read_back(recording):
     found = decode(encode(recording))
@@ -62,14 +62,14 @@ def test_two_thousand_tokens_take_less_than_40_kb():
     assert len(found) < 40_000
 
 
-@repeatable
+@many
 @given(st.binary(max_size=200), st.booleans())
 def test_anything_else_is_a_value_error(noise, wrapped):
     with contextlib.suppress(ValueError):
         assert isinstance(decode(packed(noise) if wrapped else noise), Recording)
 
 
-@repeatable
+@many
 @given(st.data())
 def test_a_damaged_recording_is_a_value_error_or_a_recording(data):
     whole = encode(data.draw(kept))

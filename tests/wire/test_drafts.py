@@ -15,7 +15,7 @@ from tests.wire.streams import chunk, records
 
 MARK = {"diffusion_meta": {"diffusion_content": True, "diffusion_progress": 0.5}}
 
-repeatable = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+some = settings(max_examples=60)
 texts = st.lists(st.text("abc de\n%", min_size=1), max_size=8)
 
 
@@ -58,7 +58,7 @@ def test_what_is_not_the_answer_is_never_a_draft():
     assert {one.kind for one in timeline.contents if one.draft} == {Kind.ANSWER}
 
 
-@repeatable
+@some
 @given(data=st.data(), deltas=texts, rewritten=st.booleans(), other=st.dictionaries(st.just("diffusing"), STRANGE))
 def test_a_stream_of_deltas_is_never_taken_for_drafts(data, deltas, rewritten, other):
     """Not even where every delta is the whole text so far: that is what a model may say."""
@@ -70,7 +70,7 @@ def test_a_stream_of_deltas_is_never_taken_for_drafts(data, deltas, rewritten, o
     assert not any(one.draft for one in timeline.contents)
 
 
-@repeatable
+@some
 @given(data=st.data(), frames=st.lists(st.tuples(st.text("abc de%", min_size=1), st.booleans()), max_size=8))
 def test_a_draft_takes_the_place_of_all_before_it_and_a_delta_goes_on_from_there(data, frames):
     body = records(*(chunk({"content": text}, **(MARK if draft else {})) for text, draft in frames), chunk({}, "stop"))

@@ -22,11 +22,11 @@ from tests.samples import endpoint
 from tests.servers.certificate import server_context
 from tests.wire.dialect_facts import socket_dialects
 from tests.wire.noise import pieces
-from tests.wire.test_properties import a_body, decoded, read, repeatable
+from tests.wire.test_properties import a_body, decoded, read
 
 pytestmark = pytest.mark.slow
 
-few = settings(repeatable, max_examples=20)
+few = settings(max_examples=20)
 SWITCHING = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
 
 

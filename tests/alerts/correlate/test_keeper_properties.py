@@ -83,7 +83,7 @@ def recover(story, at):
 
 
 @given(streams, quorums)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_message_that_something_began_is_followed_by_one_that_it_ended(stream, quorum):
     story = Story(ENDPOINTS, AlertSettings(vantages=quorum))
     recover(story, play(story, stream) + M)
@@ -110,7 +110,7 @@ def shape(story):
 
 
 @given(unbroken, quorums, st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_process_killed_in_the_middle_leaves_the_same_incidents(stream, quorum, data):
     whole = Story(ENDPOINTS, AlertSettings(vantages=quorum))
     killed = Story(ENDPOINTS, AlertSettings(vantages=quorum))

@@ -287,7 +287,7 @@ def edits(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(configurations(), st.lists(edits(), min_size=1, max_size=6))
 def test_any_edits_of_any_configuration_give_what_was_asked_for_and_keep_all_comments(configuration, changes):
     text, expected = configuration

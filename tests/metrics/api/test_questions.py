@@ -106,7 +106,7 @@ SPANS = st.from_regex(r"-?[0-9]{1,22}(\.[0-9]{1,3})?[smhdwy]?", fullmatch=True)
 DATES = st.from_regex(r"[0-9]{4}-[01][0-9]-[0-3][0-9](T[0-9:.]{2,9}(Z|[+-][0-9:]{2,5})?)?", fullmatch=True)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.sampled_from(["/api/incidents", "/api/endpoints/a", "/api/best/a", "/api/status"]),
     st.sampled_from(["since", "window", "by", "among", "open", ""]),
