@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from tui.endpoint.keys import PAGES as ENDPOINT_PAGES
 from tui.keys.keymap import KeyTable
 
 PAGES: Final = frozenset(
@@ -24,12 +25,11 @@ PAGES: Final = frozenset(
 LOOKING: Final = frozenset({
     "answer", "back", "before", "compare", "compare.add", "copy", "crosshair.earlier", "crosshair.later",
     "crosshair.off", "date", "detail", "down", "earlier", "endpoint.failures", "endpoint.lane", "endpoint.page",
-    "endpoint.page.0", "endpoint.page.1", "endpoint.page.2", "endpoint.page.3", "endpoint.page.4", "endpoint.page.5",
-    "endpoint.page.6", "endpoint.page.back", "endpoint.samples", "figure", "figure.back", "filter", "filter.clear",
-    "first", "freeze", "group", "help", "help.search", "incidents", "incidents.shown", "jump", "last", "later",
-    "list.all", "list.take", "next", "notice.seen", "now", "open", "options", "options.before", "options.next",
-    "page.down", "page.up", "palette", "place", "quit", "remove", "scale", "sort", "sort.back", "up", "view", "wall",
-    "wall.leave", "window.longer", "window.shorter",
+    *(f"endpoint.page.{number}" for number in range(len(ENDPOINT_PAGES))), "endpoint.page.back", "endpoint.samples",
+    "figure", "figure.back", "filter", "filter.clear", "first", "freeze", "group", "help", "help.search", "incidents",
+    "incidents.shown", "jump", "last", "later", "list.all", "list.take", "next", "notice.seen", "now", "open",
+    "options", "options.before", "options.next", "page.down", "page.up", "palette", "place", "quit", "remove", "scale",
+    "sort", "sort.back", "up", "view", "wall", "wall.leave", "window.longer", "window.shorter",
 })  # fmt: skip
 """The ids of the keys that work on them. A key is not among them until somebody has thought about it."""
 

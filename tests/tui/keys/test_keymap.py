@@ -1,43 +1,40 @@
 """The tables of keys: one verb, one key on all pages; none bound twice."""
 
 from collections import defaultdict
+from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
 from textual.actions import parse
 
-from tui.add.api_step import ApiStep
-from tui.add.key_step import KeyStep
-from tui.add.models_step import ModelsStep
-from tui.add.trial_step import TrialStep
-from tui.api_keys.screen import ApiKeysScreen
+import tui
 from tui.app import InftopApp
-from tui.compare.choice import CompareChoice
 from tui.compare.keys import COMPARE_KEYS
-from tui.compare.screen import CompareScreen
-from tui.copying import CopyScreen
-from tui.dashboard.screen import DashboardScreen
-from tui.edit.screen import EditScreen
 from tui.endpoint.keys import ENDPOINT_KEYS
-from tui.endpoint.screen import EndpointScreen
-from tui.help import KEY_TABLES, HelpScreen
-from tui.incidents.screen import IncidentsScreen
-from tui.jump import JumpScreen
-from tui.options.screen import OptionsScreen
+from tui.help import KEY_TABLES
 from tui.race.choice import RaceChoice
 from tui.race.keys import RACE_KEYS
 from tui.race.race_view import RaceView
-from tui.race.screen import RaceScreen
 from tui.race.stored_races_panel import StoredRacesPanel
-from tui.sample.screen import SampleScreen
-from tui.screens.question_screen import QuestionScreen
+from tui.screens.keyed_screen import KeyedScreen
 from tui.welcome.screen import WelcomeScreen
 from tui.welcome_app import WelcomeApp
 
-SCREENS = (
-    DashboardScreen, EndpointScreen, SampleScreen, IncidentsScreen, CompareScreen, CompareChoice, RaceScreen,
-    CopyScreen, JumpScreen, OptionsScreen, ApiStep, KeyStep, ModelsStep, TrialStep, ApiKeysScreen, EditScreen,
-    QuestionScreen, WelcomeScreen, HelpScreen,
-)  # fmt: skip
+for found in walk_packages(tui.__path__, "tui."):
+    if not found.name.endswith("__main__"):  # which runs the program
+        import_module(found.name)
+
+
+def subclasses(parent):
+    """All subclasses of a class, those of subclasses among them."""
+    for one in parent.__subclasses__():
+        yield one
+        yield from subclasses(one)
+
+
+OURS = {one for one in subclasses(KeyedScreen) if "KEYS" in vars(one) and one.__module__.startswith("tui.")}
+SCREENS = sorted(OURS, key=lambda one: one.__name__)
+"""Every screen with a table of keys."""
 
 BY_CONTEXT = {
     "enter", "space", "tab", "shift+tab", "escape", "home", "end", "left", "right", "q", "r", "slash", "O", "K",
@@ -82,7 +79,10 @@ def test_every_key_has_an_action_to_do(screen):
 
 
 def test_every_page_with_keys_is_in_the_help():
-    assert {one.KEYS.page for one in SCREENS} == {table.page for table in KEY_TABLES}
+    helped = {table.page for table in KEY_TABLES}
+    unhelped = {one.KEYS.page for one in SCREENS} - helped
+    assert not unhelped, f"add the keys of {unhelped} to KEY_TABLES in tui/help.py"
+    assert {one.KEYS.page for one in SCREENS} == helped
 
 
 def test_a_key_means_one_verb_on_all_pages_and_a_verb_has_one_key():
