@@ -13,6 +13,7 @@ from probes.cli import completion
 from probes.cli.apps.alerts import alerts_app, incident_app
 from probes.cli.apps.ask import ask_app
 from probes.cli.apps.bench import bench_app
+from probes.cli.apps.dev import dev_app
 from probes.cli.apps.gate import gate_app
 from probes.cli.apps.history import history_app
 from probes.cli.apps.keys import keys_app
@@ -44,6 +45,7 @@ app.add_typer(keys_app, name="keys")
 app.add_typer(races_app, name="races")
 app.add_typer(history_app, name="history")
 app.add_typer(setup_app)
+app.add_typer(dev_app, name="dev")
 
 
 @app.callback()

@@ -21,6 +21,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Share": ("report", "serve"),
     "Set up": ("init", "add", "edit", "remove", "keys", "discover", "providers", "models"),
     "Check": ("check", "probe", "selftest", "bench"),
+    "Develop": ("dev",),
 }
 """The commands that the help of ``inftop`` lists, in their order."""
 
@@ -218,6 +219,14 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
     "selftest": (
         Example("inftop selftest", "two minutes, with the screen"),
         Example("inftop selftest --fix", "what would make it more accurate"),
+    ),
+    "dev": (
+        Example("inftop dev simulate groq", "a server as Groq's, to probe without a key"),
+        Example("inftop dev simulate gemini", "one that speaks a dialect"),
+    ),
+    "dev simulate": (
+        Example("inftop dev simulate anthropic", "at any port; how to probe it is printed"),
+        Example("inftop dev simulate ollama-native --port 8900", "at this one"),
     ),
 }
 """Examples by the words of the command."""

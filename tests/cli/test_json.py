@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 import time
+from pathlib import Path
 
 import keyring
 import pytest
@@ -120,9 +121,18 @@ path = "/chat"
 
 
 def test_every_command_that_prints_json_has_a_schema_and_each_is_one():
+    lacking = {f"{words.replace(' ', '-')}.json" for words in set(printing_json(get_command(app))) - set(SCHEMAS)}
+    assert not lacking, f"add {lacking} to probes/cli/json_schema"
     assert set(printing_json(get_command(app))) == set(SCHEMAS)
     for schema in SCHEMAS.values():
         Draft202012Validator.check_schema(schema)
+
+
+def test_every_command_that_prints_json_is_run_and_held_against_its_schema():
+    texts = [one.read_text(encoding="utf-8") for one in Path(__file__).parent.rglob("test_*.py")]
+    held = "".join(text for text in texts if "Draft202012Validator" in text)
+    never_run = [words for words in SCHEMAS if f'"{words}"' not in held]
+    assert not never_run, f"run {never_run} in tests/cli/test_json.py"
 
 
 @pytest.mark.parametrize(
@@ -157,8 +167,8 @@ def test_incidents_that_are_kept(run, config, tmp_path):
     assert found["silences"]
     assert validated("alerts replay", run("--config", config, "alerts", "replay", "--json"))["type"] == "result"
     assert validated("alerts note", run("--config", config, "alerts", "note", "--json"))["at"]
-    for words in (("alerts", "show"), ("incident",)):
-        assert validated(" ".join(words), run("--config", config, *words, DOWN.id, "--json"))["events"]
+    for words in ("alerts show", "incident"):
+        assert validated(words, run("--config", config, *words.split(), DOWN.id, "--json"))["events"]
 
 
 def test_a_report(run, config, tmp_path):
@@ -238,4 +248,27 @@ def test_a_field_that_is_missing_new_or_of_another_type_is_told():
     for wrong in ({**good, "new": 1}, {**good, "ttft_ms": "5"}, {k: v for k, v in good.items() if k != "model"}):
         with pytest.raises(ValidationError):
             Draft202012Validator(SCHEMAS["probe"]).validate(wrong)
-    assert tuple(SCHEMAS["probe"]["properties"]) == COLUMNS
+
+
+def samples_in(schema):
+    """The names of the fields of every sample that a schema describes, however deep."""
+    if isinstance(schema, dict):
+        if {"sample_id", "gc_pause_ms"} <= schema.get("properties", {}).keys():
+            yield tuple(schema["properties"])
+        for one in schema.values():
+            yield from samples_in(one)
+    elif isinstance(schema, list):
+        for one in schema:
+            yield from samples_in(one)
+
+
+@pytest.mark.parametrize("words", SCHEMAS)
+def test_a_sample_has_all_its_columns_in_every_schema(words):
+    for fields in samples_in(SCHEMAS[words]):
+        lacking, path = set(COLUMNS) - set(fields), f"{words.replace(' ', '-')}.json"
+        assert not lacking, f"add {lacking} to the sample in probes/cli/json_schema/{path}"
+        assert fields == COLUMNS
+
+
+def test_samples_are_found_in_the_schemas_of_those_that_print_them():
+    assert [words for words in SCHEMAS if list(samples_in(SCHEMAS[words]))] == ["probe", "race", "races show"]

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -18,12 +19,21 @@ from probes.measure.own_fault import Absence
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.rate_limits.bucket import Bucket
 from probes.rate_limits.headers import RateLimits
-from probes.sample import Sample
+from probes.sample import COLUMNS, Sample
 from probes.sockets.connection_timing import ConnectionTiming, Step
 from probes.wire.credentials import Credentials
 from tests.samples import endpoint
 
 MS = 1_000_000
+ROOM = Path(build_sample.__code__.co_filename).parent
+MADE_OF_TWO = [f"{of}_{what}" for of in ("requests", "tokens") for what in ("limit", "remaining", "reset_s")]
+"""Columns whose names are put together in the code."""
+
+
+def test_every_column_gets_a_value_somewhere():
+    text = "".join(one.read_text(encoding="utf-8") for one in ROOM.glob("*.py"))
+    unfilled = [one for one in COLUMNS if one not in MADE_OF_TWO and not re.search(rf"\b{one}\b", text)]
+    assert not unfilled, f"nothing in probes/measure gives {unfilled} a value: see build_sample.py"
 
 
 def assembled(*events: Event, limits: RateLimits | None = None, first_event: int | None = None) -> Sample:
