@@ -37,10 +37,14 @@ def tests_of_pictures() -> list[str]:
     return [str(one.relative_to(ROOT)) for one in files if "from tests.tui.picture import" in one.read_text("utf-8")]
 
 
-def regenerate() -> int:
-    """Write all of them, then the pictures by the tests that compare them. Return the status to leave with."""
+def write_texts() -> None:
+    """Write the text files."""
     for path, generate in GENERATED.items():
         (ROOT / path).write_text(generate(), encoding="utf-8")
+
+
+def write_pictures() -> int:
+    """Write the pictures, by the tests that compare them. Return the status with which these ended."""
     for one in PICTURES.glob("*.txt"):
         one.unlink()  # of a screen that is no more, none stays
     drawing = {**os.environ, "INFTOP_UPDATE_PICTURES": "1"}
@@ -49,4 +53,5 @@ def regenerate() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(regenerate())
+    write_texts()
+    sys.exit(write_pictures())

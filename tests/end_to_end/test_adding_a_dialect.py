@@ -120,6 +120,12 @@ def strings(path: Path) -> set[str]:
     return {one.value for one in ast.walk(parsed(path)) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
 
 
+def test_every_dialect_has_a_preset():
+    found = {one.stem for one in (ROOT / "probes" / "wire").glob("*.py") if "\nDIALECT: " in one.read_text("utf-8")}
+    unspoken = found - set(dialects())
+    assert not unspoken, f"no preset in probes/config/presets.toml speaks {', '.join(unspoken)}"
+
+
 def test_every_dialect_is_a_file_named_as_it_names_itself():
     for name in dialects():
         assert name in strings(ROOT / "probes" / "wire" / f"{name}.py")

@@ -1,7 +1,8 @@
-"""The recipes of CONTRIBUTING.md for a provider and a dialect, followed to the letter in a copy, with made-up ones."""
+"""The recipes of CONTRIBUTING.md, followed to the letter in a copy with made-up things, and with each step left out."""
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -9,16 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.made_up.recipes import RECIPES, Step
+from tests.generated import GENERATED
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-MADE_UP = Path(__file__).with_name("made_up")
-FILES = {
-    "wire.py": "probes/wire/murmur.py",
-    "simulated.py": "probes/simulator/dialects/murmur.py",
-    "streams.py": "tests/wire/test_murmur.py",
-}
-"""Where the three files of the dialect go."""
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 COVERED = {
     "tests/config/endpoint/test_request.py",
@@ -35,80 +33,113 @@ COVERED = {
 }
 """Where a test must have been of the made-up provider or dialect by name."""
 
+OWN_TESTS = {"A screen": ["pytest tests/tui/weather"]}
+"""Tests that a recipe has written, and does not name."""
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory):
-    """A copy of the repository with the made-up provider's table and the made-up dialect's table and files."""
+STEPS = [(recipe, step) for recipe, steps in RECIPES.items() for step in steps]
+
+
+def copied(folder):
+    """Make a copy of the repository, as far as its tests need it."""
     unused = shutil.ignore_patterns("*.svg", ".*")  # compiled files are valid in the copy too
-    copy = tmp_path_factory.mktemp("copy")
     for name in ("probes", "tui", "tests", "docs"):
-        shutil.copytree(ROOT / name, copy / name, ignore=unused)
+        shutil.copytree(ROOT / name, folder / name, ignore=unused)
     for name in ("pyproject.toml", "config.toml", "README.md"):
-        shutil.copy(ROOT / name, copy)
-    with (copy / "probes/config/presets.toml").open("a", encoding="utf-8") as presets:
-        presets.write((MADE_UP / "presets.toml").read_text(encoding="utf-8"))
-    for name, place in FILES.items():
-        shutil.copy(MADE_UP / name, copy / place)
-    write_page(copy)
-    return copy
+        shutil.copy(ROOT / name, folder)
+    return folder
 
 
-def run(copy, *arguments):
+def follow(copy, recipe, but=None):
+    """Do the steps of a recipe in the copy, but one."""
+    for step in RECIPES[recipe]:
+        if step is not but:
+            for edit in step.edits:
+                edit(copy)
+
+
+def regenerate(copy):
+    """Do what ``nox -s regenerate`` does, of the pictures only those that the recipes change."""
+    said, passed = run(copy, "-c", "from tests.generated import write_texts; write_texts()")
+    assert passed, said
+    run(copy, "-m", "pytest", "-n", "0", "tests/tui/endpoint/test_pictures.py", INFTOP_UPDATE_PICTURES="1")
+
+
+def run(copy, *arguments, **variables):
     """What a fresh Python in the copy prints, and whether it was content; no failure is tried again in it."""
-    command = [sys.executable, *arguments]
-    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-    done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False, env=environment)
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    environment = {**inherited, "PYTHONPATH": str(copy), **variables}  # processes of ours import the copy too
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=copy, capture_output=True, text=True, check=False, env=environment
+    )
     return done.stdout + done.stderr, done.returncode == 0
 
 
-def write_page(copy):
-    page, written = run(copy, "-m", "probes.config.providers_page")
-    assert written, page
-    (copy / "docs/providers.md").write_text(page, encoding="utf-8")
+def lint_imports(copy):
+    """What ``lint-imports`` prints in the copy, and whether it was content."""
+    return run(copy, "-c", "from importlinter.cli import lint_imports_command as lint; lint()")
+
+
+def asked(copy, command):
+    """What a command of a recipe prints in the copy, and whether it was content."""
+    if command == "lint-imports":
+        return lint_imports(copy)
+    program, *words = shlex.split(command)
+    assert program == "pytest"
+    return run(copy, "-m", "pytest", "-n", "0", "-q", *words)
+
+
+def section(recipe):
+    """The text of a recipe in CONTRIBUTING.md."""
+    return CONTRIBUTING.split(f"\n### {recipe}\n")[1].split("\n##")[0]
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy in which all recipes were followed."""
+    copy = copied(tmp_path_factory.mktemp("copy"))
+    for recipe in RECIPES:
+        follow(copy, recipe)
+    regenerate(copy)
+    return copy
+
+
+@pytest.mark.parametrize(("recipe", "step"), STEPS, ids=lambda one: getattr(one, "asked_for", one))
+def test_every_step_is_in_the_text(recipe, step):
+    assert step.asked_for in section(recipe)
+
+
+@pytest.mark.parametrize("recipe", ["A column of the sample", "A command", "A panel of the endpoint page", "A screen"])
+def test_what_a_recipe_says_to_run_is_content_when_it_was_followed(copy, recipe):
+    commands = re.findall(r"`(pytest [^`]+|lint-imports)`", section(recipe))
+    assert commands
+    for command in (*commands, *OWN_TESTS.get(recipe, ())):
+        said, passed = asked(copy, command)
+        assert passed, said
 
 
 def test_a_provider_is_a_table_and_a_dialect_three_files_and_every_test_of_all_of_them_covers_both(copy):
-    rooms = ["tests/config", "tests/end_to_end", "tests/simulator", "tests/wire"]
+    rooms = ["tests/test_generated.py", "tests/config", "tests/end_to_end", "tests/simulator", "tests/wire"]
     for name in ("test_recipes.py", "test_adding_a_dialect.py"):  # they add the same themselves
         rooms += ["--ignore", f"tests/end_to_end/{name}"]
     said, passed = run(copy, "-m", "pytest", "-n", "0", "-v", "-k", "murmur or acme or presets or page", *rooms)
-    if not passed:  # some are of tokens/s, which a machine that is busy just then bends
-        again, passed = run(copy, "-m", "pytest", "-n", "0", "-v", "--last-failed", *rooms)
-        assert passed, again
-        said += again
+    assert passed, said
     tested = re.findall(r"^(\S+?)::.*(?:murmur|acme).* PASSED", said, re.MULTILINE)
     assert {*tested, *re.findall(r"^(\S+?(?:murmur|page)\.py)::.* PASSED", said, re.MULTILINE)} >= COVERED
 
 
-@pytest.mark.parametrize(
-    ("missing", "asks", "told"),
-    [
-        (
-            "tests/wire/test_murmur.py",
-            "end_to_end/test_dialects.py",
-            "add tests/wire/test_murmur.py with STREAMS and FACTS",
-        ),
-        (
-            "probes/simulator/dialects/murmur.py",
-            "end_to_end/test_dialects.py",
-            "add probes/simulator/dialects/murmur.py",
-        ),
-        (
-            "docs/providers.md",
-            "config/test_providers_page.py",
-            "python -m probes.config.providers_page > docs/providers.md",
-        ),
-    ],
-)
-def test_what_is_missing_is_said(copy, missing, asks, told):
-    path = copy / missing
-    there = path.read_bytes()
-    path.unlink()
-    if missing.startswith("docs"):
-        shutil.copy(ROOT / missing, path)
-    try:
-        said, passed = run(copy, "-m", "pytest", "-n", "0", "-k", "half or page", f"tests/{asks}")
-    finally:
-        path.write_bytes(there)
+@pytest.mark.parametrize(("recipe", "step"), STEPS, ids=lambda one: getattr(one, "asked_for", one))
+def test_what_was_left_out_is_said(tmp_path, recipe, step: Step):
+    follow(copied(tmp_path), recipe, but=step)
+    said, passed = asked(tmp_path, step.asks)
     assert not passed
-    assert told in said
+    assert step.told in said
+
+
+def test_what_was_not_regenerated_is_said(tmp_path):
+    copied(tmp_path)
+    for recipe in RECIPES:
+        follow(tmp_path, recipe)
+    said, passed = asked(tmp_path, "pytest tests/test_generated.py")
+    assert not passed
+    for path in GENERATED:
+        assert f"{path} is out of date: nox -s regenerate" in said
