@@ -35,7 +35,7 @@ from tests.store.stores import fill, url_of
 PRICED = endpoint(max_output_tokens=200, price=Price(1.0, 10.0))
 SENT = prompt_tokens(PRICED)
 QUICK = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(1_000), ttft_ms=Constant(2))
-HASTY = Timeouts(connect=20, first_token=0.1, stall=0.2, total=20)
+HASTY = Timeouts(connect=60, first_token=0.1, stall=0.2, total=60)
 PATIENT = Timeouts(connect=60, first_token=60, stall=60, total=60)
 
 

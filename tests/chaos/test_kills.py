@@ -91,10 +91,10 @@ def test_random_kills(tmp_path, nursery, everything):
 
 
 def check(path: Path) -> str:
-    with sqlite3.connect(path, timeout=30) as connection:
+    with sqlite3.connect(path, timeout=60) as connection:
         return str(connection.execute("PRAGMA integrity_check").fetchone()[0])
 
 
 def numbers(path: Path) -> set[int]:
-    with sqlite3.connect(path, timeout=30) as connection:
+    with sqlite3.connect(path, timeout=60) as connection:
         return {number for (number,) in connection.execute("SELECT started_at FROM sample")}

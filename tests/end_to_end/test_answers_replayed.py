@@ -188,7 +188,7 @@ async def test_a_complete_answer_that_stays_open_ends_after_a_grace(dialect: str
 async def test_the_grace_is_neither_cut_short_by_a_short_stall_nor_made_longer_by_pings(monkeypatch):
     pieces = unmarked("openai_chat")
     monkeypatch.setattr(deadline, "END_S", 1.0)
-    hasty = Timeouts(connect=20, first_token=20, stall=0.5, total=20)
+    hasty = Timeouts(connect=60, first_token=60, stall=0.5, total=60)
     assert (await replay("openai_chat", pieces, ending="open", timeouts=hasty)).sample.outcome is Outcome.OK
     monkeypatch.setattr(deadline, "END_S", 0.1)
     pinged = await replay("openai_chat", [*pieces, *[b": ping\n\n"] * 1_500], ending="cut")  # pings for 3 s
@@ -204,7 +204,7 @@ async def test_usage_that_comes_within_the_grace_is_taken(monkeypatch: pytest.Mo
 
 async def test_a_finish_reason_that_more_output_follows_is_no_end(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(deadline, "END_S", 0.05)
-    hasty = Timeouts(connect=20, first_token=20, stall=0.2, total=20)
+    hasty = Timeouts(connect=60, first_token=60, stall=0.2, total=60)
     pieces = [CHAT.output("One"), CHAT.finish(), CHAT.output(" two")]
     sample = (await replay("openai_chat", pieces, ending="open", timeouts=hasty)).sample
     assert sample.outcome is Outcome.TIMEOUT

@@ -30,7 +30,7 @@ from tests.servers.simulated import MODEL, address, has_speed, simulating
 from tests.wire.dialect_facts import every_facts, socket_dialects
 
 KEY = Secret("sk-planted-key-0123456789")
-STALLED = Timeouts(connect=20, first_token=20, stall=0.15, total=20)
+STALLED = Timeouts(connect=60, first_token=60, stall=0.15, total=60)
 
 
 DIALECTS = every_facts()

@@ -169,7 +169,7 @@ class Bench:
     """A monitor of a simulator's model, and the samples it delivered."""
 
     def __init__(self, url: str, **fields: object) -> None:
-        watched = endpoint(model=MODEL, base_url=url, timeouts=Timeouts(connect=20), **fields)
+        watched = endpoint(model=MODEL, base_url=url, timeouts=Timeouts(connect=60), **fields)
         self.prober = Prober(watched, load_dialect(watched.dialect), transport_to(url, None))
         self.services = ScriptedServices(Credentials(Secret("sk-planted-key-0123456789")))
         self.monitor = EndpointMonitor(watched, self.prober, self.services, vantage="here", rng=random.Random(1))

@@ -134,7 +134,7 @@ def healthy() -> Iterator[str]:
 @pytest.mark.parametrize("name", STARVING)
 def test_others_are_answered_beside_a_flood(port, healthy, name):
     async def ask(number: int) -> list[Outcome]:
-        one = endpoint(name=f"healthy/{number}", base_url=healthy, timeouts=Timeouts(20, 20, 8, 30))
+        one = endpoint(name=f"healthy/{number}", base_url=healthy, timeouts=Timeouts(60, 60, 60, 120))
         prober = Prober(one, load_dialect(one.dialect), transport_to(healthy, None))
         outcomes = [(await prober.probe(None)).sample.outcome for _ in range(ROUNDS)]
         prober.close()

@@ -108,7 +108,7 @@ async def test_a_source_that_is_away_is_no_used_budget_and_is_asked_again_soon(m
         await spending.take("worker 1", today(), MOST, MOST)
     looking = asyncio.create_task(spending.run())
     source.away = ""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while spending.refusal(WATCHED) is not None:
             await asyncio.sleep(0.01)
     looking.cancel()

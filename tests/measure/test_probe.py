@@ -29,8 +29,8 @@ from tests.servers.simulated import MODEL, has_speed, simulating
 
 SECRET = Secret("sk-planted-key-0123456789")
 KEY = Credentials(SECRET)
-SILENT = Timeouts(connect=20, first_token=0.1, stall=20, total=20)
-STALLED = Timeouts(connect=20, first_token=20, stall=0.2, total=20)
+SILENT = Timeouts(connect=60, first_token=0.1, stall=60, total=60)
+STALLED = Timeouts(connect=60, first_token=60, stall=0.2, total=60)
 SPOKEN = Behaviour(output_tokens=Constant(40), tokens_per_s=Constant(400), ttft_ms=Constant(5))
 QUICK = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(1_000), ttft_ms=Constant(2))
 
@@ -417,7 +417,7 @@ async def test_a_defect_of_our_own_is_one_bad_sample():
 @pytest.mark.slow
 async def test_after_any_failure_the_next_probe_is_sound():
     models = {MODEL: QUICK}
-    patient = Timeouts(connect=20, first_token=20, stall=1.0, total=20)
+    patient = Timeouts(connect=60, first_token=60, stall=1.0, total=60)
     async with Simulator(models) as simulator, prober(simulator.url, timeouts=patient) as one:
         for spoiler in [fault.CutOff(3), fault.Stall(3), fault.not_json(3), fault.Garbage(), fault.Gzip()]:
             models[MODEL] = spoilt(spoiler)

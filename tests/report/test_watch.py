@@ -50,7 +50,7 @@ class Watched:
         """Until a page that was begun from now on stands there."""
         for _ in range(2):
             self.written.clear()
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await self.written.wait()
 
     def status(self):

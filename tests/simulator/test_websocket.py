@@ -34,7 +34,7 @@ OTHER = Secret("sk-some-other-key-987654321")
 ASK = {"type": "response.create", "model": MODEL, "input": "Say something."}
 SPOKEN = Behaviour(ttft_ms=Constant(5), output_tokens=Constant(12), tokens_per_s=Constant(2_000))
 LIMITED = Behaviour(text="hi", limits="openai", allowance=Allowance(requests=2, tokens=5_000))
-SHORT = Timeouts(connect=20, first_token=20, stall=0.3, total=20)
+SHORT = Timeouts(connect=60, first_token=60, stall=0.3, total=60)
 UPGRADE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",

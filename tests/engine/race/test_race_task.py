@@ -146,7 +146,7 @@ def test_a_lane_that_fails_has_no_place_and_does_not_spoil_the_other(spoilt: fau
 
 @pytest.mark.slow
 def test_a_stalled_lane_times_out_and_keeps_what_it_said():
-    limits = {"a": {"timeouts": Timeouts(connect=20, first_token=20, stall=1.0, total=20)}}
+    limits = {"a": {"timeouts": Timeouts(connect=60, first_token=60, stall=1.0, total=60)}}
     race = raced({"a": replace(FAST, fault=fault.Stall(after=30)), "b": FAST}, endpoints=limits)
     stalled = race.heats[0].lanes[0]
     assert stalled.sample.outcome is Outcome.TIMEOUT

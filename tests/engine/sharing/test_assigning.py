@@ -57,7 +57,7 @@ async def test_what_is_wanted_back_is_idle_once_the_probe_that_runs_has_ended(mo
         engine.on_sample(lambda sample, _: samples.append(sample))
         leases, stop = Leases(one.name), asyncio.Event()
         running = [asyncio.create_task(engine.run(stop)), asyncio.create_task(Sharing(engine, leases).run())]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not simulator.records:
                 await asyncio.sleep(0.01)
             leases.is_wanted_back = True

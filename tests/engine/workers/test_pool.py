@@ -56,7 +56,7 @@ async def test_a_worker_that_cannot_be_started_is_started_later(monkeypatch, cap
         return WorkerProcess(*words)
 
     monkeypatch.setattr(pool_module, "WorkerProcess", start)
-    async with simulating() as simulator, asyncio.timeout(30):
+    async with simulating() as simulator, asyncio.timeout(60):
         one = endpoint(base_url=simulator.url, model=MODEL, interval=60.0)
         async with pooled(one, supervisor=Supervisor(ExponentialBackoff(0.01, 0.05))):
             while not simulator.records:
@@ -73,7 +73,7 @@ async def test_that_the_clock_was_set_is_said_once_however_many_workers_there_ar
         return replace(now, wall=now.wall + set_by)
 
     said = []
-    async with pooled(clock=SteadyClock(read)) as engine, asyncio.timeout(30):
+    async with pooled(clock=SteadyClock(read)) as engine, asyncio.timeout(60):
         monkeypatch.setattr(engine, "notify", said.append)
         before = engine.clock.now()
         set_by = 3_600 * 10**9
@@ -84,7 +84,7 @@ async def test_that_the_clock_was_set_is_said_once_however_many_workers_there_ar
 
 async def test_who_takes_over_probes_late_what_was_due_meanwhile_and_all_else_was_missed():
     now = time.time()
-    async with simulating() as simulator, asyncio.timeout(30):
+    async with simulating() as simulator, asyncio.timeout(60):
         one = endpoint(base_url=simulator.url, model=MODEL, interval=60.0)
         # due 3 s ago, up to 2 s sooner or later, and a minute before
         timing = Timing({one.name: (now - 3) % 60 / 60}, {one.name: now - 66})

@@ -73,7 +73,7 @@ class Watched:
         return [one.pid for one in psutil.Process().children() if one.status() != "zombie" and MODULE in one.cmdline()]
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not condition():
                 await asyncio.sleep(0.01)
 

@@ -61,7 +61,7 @@ def shared(one_server):
 
 def exchange(address, sent):
     """All that comes for the bytes that are sent."""
-    with socket.create_connection(address, timeout=30) as connection:
+    with socket.create_connection(address, timeout=60) as connection:
         connection.sendall(sent)
         came = []
         with contextlib.suppress(ConnectionResetError):
@@ -340,12 +340,12 @@ def until_ended(client):
 def test_connections_are_bounded_and_the_oldest_makes_room(monkeypatch):
     monkeypatch.setattr("probes.metrics.server.READING_LIMIT", 4)
     with served() as (address, _):
-        held = [socket.create_connection(address, timeout=30) for _ in range(4)]
+        held = [socket.create_connection(address, timeout=60) for _ in range(4)]
         for one in held:
             one.sendall(b"GET ")
         assert ask(address, "/metrics")[0] == 200
         assert held[0].recv(1) == b""
-        newest = socket.create_connection(address, timeout=30)
+        newest = socket.create_connection(address, timeout=60)
         newest.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
         assert newest.recv(15) == b"HTTP/1.1 200 OK"
         for one in (*held, newest):
@@ -359,7 +359,7 @@ def test_what_is_being_answered_is_not_ended_and_more_is_told_to_come_again(monk
     with served() as (address, fake):
         asked, goes_on = threading.Event(), threading.Event()
         fake.answer = lambda _: (asked.set(), goes_on.wait(30)) and Answer(200, BODY)
-        with socket.create_connection(address, timeout=30) as waits:
+        with socket.create_connection(address, timeout=60) as waits:
             waits.sendall(b"GET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert asked.wait(30)
             status, headers, body = ask(address, "/metrics")

@@ -29,7 +29,7 @@ class Served:
         if closing:
             writer.write_eof()
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 return await reader.read()
         finally:
             writer.close()
