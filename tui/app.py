@@ -260,6 +260,7 @@ class InftopApp(TerminalApp):
         """Make an option of the screen what a person wants; it is seen at once."""
         if option == "theme":
             self.theme = value
+            self._options_changed()  # the theme's own signal comes later than the options page draws
         else:
             await self._dashboard.choose(self._dashboard.options.with_value(option, value))
 

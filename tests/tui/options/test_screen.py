@@ -70,3 +70,10 @@ async def test_a_click_marks_an_option_and_another_takes_its_next_value():
         await shown.pilot.click(plate, offset=(4, 4))
         await shown.settle()
         assert shown.dashboard.options.view == "panels"
+
+
+async def test_a_theme_that_was_chosen_is_noted_before_it_is_said_where_it_is_from():
+    async with showing() as shown:
+        await shown.app.choose("theme", "inftop-light")
+        (theme,) = (one for one in shown.app.option_states() if one.option == "theme")
+        assert (theme.value, theme.origin) == ("inftop-light", "kept")
