@@ -34,6 +34,8 @@ SPREADS: Final = (
     ("gap_max_ms", "longest gap ms", (0.5, 0.95, 0.99)),
 )
 _AROUND_PLOT: Final = 14
+_AROUND_NAME: Final = 6
+"""Cells of a tab beside its page's name: mark, number, blanks."""
 
 
 class EndpointBody(Vertical):
@@ -143,11 +145,14 @@ def first_page(screen: Size) -> int:
 
 
 def tabs(page: int, screen: Size) -> list[LinePart]:
-    """The pages by number, the shown one set off; a click goes to one."""
+    """The pages by number, the shown one set off; a click goes to one. Where not all names fit, the others have none."""
+    shown = tuple(enumerate(PAGES))[first_page(screen) :]
+    named = sum(len(name) + _AROUND_NAME for _, name in shown) <= screen.width
     found = []
-    for number, name in tuple(enumerate(PAGES))[first_page(screen) :]:
+    for number, name in shown:
         mark, style = ("▸", "bold $accent reverse") if number == page else (" ", "$text-muted")
-        words = f"[@click=screen.page({number})][{style}]{mark}{number} {name} [/][/]"
+        label = f"{mark}{number} {name} " if named or number == page else f"{mark}{number} "
+        words = f"[@click=screen.page({number})][{style}]{label}[/][/]"
         found.append(LinePart(Content.from_markup(words)))
     return found
 

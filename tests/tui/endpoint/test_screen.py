@@ -6,6 +6,7 @@ import time
 
 import pytest
 from textual.events import MouseScrollDown
+from textual.geometry import Size
 
 from probes.outcome import Outcome
 from probes.sample import COLUMNS
@@ -16,7 +17,8 @@ from tests.tui.endpoint.month import DAY, FIRST, HOUR, KEPT_SINCE, SECOND, THIRD
 from tests.tui.endpoint.summaries import portrayed
 from tests.tui.fabric import NOW
 from tests.tui.screen import showing
-from tui.endpoint.keys import PAGES
+from tui.endpoint import body
+from tui.endpoint.keys import PAGES, number_of
 from tui.endpoint.screen import EndpointScreen
 from tui.sample.screen import SampleScreen
 from tui.widgets.charts.chart import Chart
@@ -136,7 +138,7 @@ async def test_a_period_without_samples_says_what_to_do(store):
     async with portrayed(store) as shown:
         await shown.press("slash", *"2026-01-05", "enter")
         assert "No sample in this stretch (the first: 2026-08-22" in shown.lines[1]
-        for page in range(2, len(PAGES)):
+        for page in (*range(2, len(PAGES)), number_of("samples")):
             await shown.press(str(page))
         assert "no sample in this stretch" in shown.text
 
@@ -171,6 +173,12 @@ async def test_each_page_shows_its_own_on_a_small_screen(store):
         assert [*SEEN.values()][-2][0] in shown.text
         await shown.press("0")
         assert SEEN["time"][0] in shown.text  # no room for all
+
+
+def test_where_not_all_names_of_pages_fit_the_shown_one_has_its_own(monkeypatch):
+    monkeypatch.setattr(body, "PAGES", dict.fromkeys([*PAGES, "a seventh", "an eighth"], ""))
+    tabs = [one.content.plain for one in body.tabs(7, Size(80, 24))]
+    assert tabs == [" 1 ", " 2 ", " 3 ", " 4 ", " 5 ", " 6 ", "▸7 a seventh ", " 8 "]
 
 
 async def test_all_of_it_fits_a_large_screen(store):
