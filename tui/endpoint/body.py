@@ -145,7 +145,7 @@ def first_page(screen: Size) -> int:
 
 
 def tabs(page: int, screen: Size) -> list[LinePart]:
-    """The pages by number, the shown one set off; a click goes to one. Where not all names fit, the others have none."""
+    """The pages by number, the shown one set off; a click goes to one. Without room for all names it alone has one."""
     shown = tuple(enumerate(PAGES))[first_page(screen) :]
     named = sum(len(name) + _AROUND_NAME for _, name in shown) <= screen.width
     found = []

@@ -176,9 +176,10 @@ async def test_each_page_shows_its_own_on_a_small_screen(store):
 
 
 def test_where_not_all_names_of_pages_fit_the_shown_one_has_its_own(monkeypatch):
-    monkeypatch.setattr(body, "PAGES", dict.fromkeys([*PAGES, "a seventh", "an eighth"], ""))
+    monkeypatch.setattr(body, "PAGES", dict.fromkeys(["all", *(f"page {number}" for number in range(1, 9))], ""))
     tabs = [one.content.plain for one in body.tabs(7, Size(80, 24))]
-    assert tabs == [" 1 ", " 2 ", " 3 ", " 4 ", " 5 ", " 6 ", "▸7 a seventh ", " 8 "]
+    assert tabs == [" 1 ", " 2 ", " 3 ", " 4 ", " 5 ", " 6 ", "▸7 page 7 ", " 8 "]
+    assert body.tabs(7, Size(100, 30))[0].content.plain == " 1 page 1 "
 
 
 async def test_all_of_it_fits_a_large_screen(store):
