@@ -83,7 +83,7 @@ async def test_only_who_is_asked_to_end_ends_by_a_cancellation():
     task = supervisor.task("waiting", work)
     await asyncio.sleep(0)
     inner.cancel()  # of what it waits for: nobody asked the task
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await again.wait()
     task.cancel()
     await asyncio.wait({task})

@@ -180,7 +180,7 @@ ACTS = st.tuples(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(0, 20_000), SERVERS, st.lists(ACTS, max_size=60))
 def test_a_cap_is_passed_by_no_more_than_the_first_overruns(cap: int, made, acts: list[tuple[str, int, float]]):
     """Each server once: what it sends beyond its cap on tokens before anybody knew that it does."""
@@ -199,7 +199,7 @@ def test_a_cap_is_passed_by_no_more_than_the_first_overruns(cap: int, made, acts
     assert day.passed.keys() <= {one.endpoint.name for one in day.servers if one.tokens > 100}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(1_000, 20_000), st.floats(1, 60), st.integers(1, 50))
 def test_of_text_that_is_shown_a_cap_is_passed_by_no_more_than_one_read(cap: int, factor: float, reads: int):
     """A probe that overran what was set aside is ended where the day's budget has no room for more."""

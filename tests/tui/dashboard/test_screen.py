@@ -500,7 +500,7 @@ async def test_a_source_that_ends_by_a_defect_is_begun_again(messages, monkeypat
         await real(self, deliver)
 
     monkeypatch.setattr(ScriptedSource, "run", run)
-    async with showing(messages[0], size=(160, 40)) as shown, asyncio.timeout(30):
+    async with showing(messages[0], size=(160, 40)) as shown, asyncio.timeout(60):
         await begun.wait()
         await shown.hear(Frame(NOW, EngineStatus(StoreStatus("ok", stored=7)), ()))
         assert "store ok" in shown.text
