@@ -33,7 +33,7 @@ from tests.samples import endpoint, sample
 from tests.store.stores import ask, fill, make, url_of
 
 MINUTE = 60_000
-BEGIN = 1_800_000_000_000
+BEGIN = 1_790_000_000_000
 
 SCHEDULED = [
     sample(
