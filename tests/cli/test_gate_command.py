@@ -34,8 +34,8 @@ from tests.samples import sample
 from tests.servers.apart import simulating_apart
 from tests.store.stores import ask, fill
 
-USUAL = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(4_000), ttft_ms=Constant(8))
-SLOW = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(4_000), ttft_ms=Constant(40))
+USUAL = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(4_000), ttft_ms=Constant(30))
+SLOW = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(4_000), ttft_ms=Constant(150))
 ENDPOINT = """
 [[endpoint]]
 name = "{name}"

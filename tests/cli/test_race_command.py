@@ -15,7 +15,7 @@ from probes.store.races import list_races
 from tests.samples import endpoint
 from tests.servers.apart import simulating_apart
 
-SLOW = Behaviour(output_tokens=Constant(60), tokens_per_s=Constant(300), ttft_ms=Constant(60))
+SLOW = Behaviour(output_tokens=Constant(60), tokens_per_s=Constant(100), ttft_ms=Constant(500))
 FAST = Behaviour(output_tokens=Constant(60), tokens_per_s=Constant(2000), ttft_ms=Constant(5))
 ENDPOINTS = [endpoint(name="a"), endpoint(name="b"), endpoint(name="c")]
 PROMPTS = [NamedPrompt("story", "Tell a story."), NamedPrompt("sum", "1 + 1?", "2")]

@@ -26,8 +26,8 @@ from probes.sockets import event_loop
 from tests.engine.services import ScriptedServices
 from tests.samples import endpoint
 
-USUAL = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(4_000), ttft_ms=Constant(8))
-SLOW = replace(USUAL, ttft_ms=Constant(24))
+USUAL = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(4_000), ttft_ms=Constant(20))
+SLOW = replace(USUAL, ttft_ms=Constant(100))
 DOWN = replace(USUAL, fault=fault.ReplacedResponse(500, {"error": {"message": "down"}}))
 LIMITED = replace(USUAL, fault=fault.ReplacedResponse(429, {"error": {"message": "slow down"}}, {"retry-after": "7"}))
 REQUEST = GateRequest(
