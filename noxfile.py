@@ -15,7 +15,7 @@ nox.options.reuse_existing_virtualenvs = True
 
 @nox.session
 def fast(session: nox.Session) -> None:
-    """The tests that are not slow: under a minute on two cores."""
+    """The tests that are not slow."""
     session.install("-e", ".[test]")
     session.run("pytest", "-m", "not slow", *session.posargs)
 
